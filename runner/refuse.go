@@ -1,0 +1,265 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// refusal is a construct that the interpreter is known to get wrong without
+// saying so. A script that holds one does not start.
+type refusal struct {
+	pos  syntax.Pos
+	what string
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("%d:%d: TIS002: %s; the script was not started", r.pos.Line(), r.pos.Col(), r.what)
+}
+
+// check finds the first such construct.
+func check(file *syntax.File) error {
+	c := checker{assoc: map[string]bool{}}
+	syntax.Walk(file, c.declared)
+	syntax.Walk(file, c.node)
+	if c.found == nil {
+		return nil
+	}
+	return c.found
+}
+
+type checker struct {
+	assoc map[string]bool // names declared as associative arrays
+	found *refusal
+}
+
+func (c *checker) refuse(pos syntax.Pos, format string, args ...any) {
+	if c.found == nil {
+		c.found = &refusal{pos, fmt.Sprintf(format, args...)}
+	}
+}
+
+func (c *checker) declared(node syntax.Node) bool {
+	if d, ok := node.(*syntax.DeclClause); ok && slices.ContainsFunc(d.Args, func(a *syntax.Assign) bool {
+		return flags(a) != "" && strings.Contains(flags(a), "A")
+	}) {
+		for _, a := range d.Args {
+			if a.Name != nil {
+				c.assoc[a.Name.Value] = true
+			}
+		}
+	}
+	return true
+}
+
+// flags is a declaration's argument when it is a word of options.
+func flags(a *syntax.Assign) string {
+	word := ""
+	if a.Name == nil && a.Value != nil {
+		word = a.Value.Lit()
+	}
+	if strings.HasPrefix(word, "-") || strings.HasPrefix(word, "+") {
+		return word[1:]
+	}
+	return ""
+}
+
+func (c *checker) node(node syntax.Node) bool {
+	switch n := node.(type) {
+	case *syntax.CoprocClause:
+		c.refuse(n.Pos(), "coproc is not supported; use a background job and files")
+	case *syntax.Redirect:
+		c.redirect(n)
+	case *syntax.ParamExp:
+		c.param(n)
+	case *syntax.Assign:
+		if n.Append && n.Index != nil {
+			c.refuse(n.Pos(), "appending to one array element is not supported; write the element out: a[i]=\"${a[i]}x\"")
+		}
+		if n.Name != nil {
+			c.subscript(n.Name.Value, n.Index)
+		}
+	case *syntax.DeclClause:
+		for _, a := range n.Args {
+			if f := flags(a); strings.ContainsAny(f, "ilu") && n.Variant.Value != "export" {
+				c.refuse(a.Pos(), "%s -%s is not supported; use $(( )) or ${x,,} and ${x^^}", n.Variant.Value, f)
+			}
+		}
+	case *syntax.UnaryTest:
+		if w, ok := n.X.(*syntax.Word); ok && n.Op == syntax.TsVarSet && strings.Contains(printed(w), "[") {
+			c.refuse(n.Pos(), "[[ -v a[i] ]] is not supported; use [[ -n ${a[i]+set} ]]")
+		}
+	case *syntax.Subshell:
+		c.exitTrap(n.Stmts)
+	case *syntax.CmdSubst:
+		c.exitTrap(n.Stmts)
+	case *syntax.CallExpr:
+		c.call(n)
+	}
+	return c.found == nil
+}
+
+func (c *checker) redirect(r *syntax.Redirect) {
+	if r.N != nil && !slices.Contains([]string{"0", "1", "2"}, r.N.Value) {
+		c.refuse(r.Pos(), "file descriptor %s is not supported; only 0, 1 and 2 are", r.N.Value)
+	}
+	if r.Op == syntax.RdrInOut || r.Op == syntax.RdrClob {
+		c.refuse(r.Pos(), "the redirect %s is not supported; use < or >", r.Op)
+	}
+	target := ""
+	if r.Word != nil {
+		target = r.Word.Lit()
+	}
+	if r.Op == syntax.DplOut && !slices.Contains([]string{"1", "2", "-"}, target) {
+		c.refuse(r.Pos(), "the redirect >&%s is not supported; only >&1, >&2 and >&- are", printed(r.Word))
+	}
+	if r.Op == syntax.DplIn && !slices.Contains([]string{"0", "-"}, target) {
+		c.refuse(r.Pos(), "the redirect <&%s is not supported; use < FILE", printed(r.Word))
+	}
+}
+
+func (c *checker) param(p *syntax.ParamExp) {
+	if p.Param == nil {
+		return
+	}
+	name := p.Param.Value
+	switch name {
+	case "PIPESTATUS":
+		c.refuse(p.Pos(), "PIPESTATUS is not supported; use set -o pipefail, or run the stages one by one")
+	case "BASH_SOURCE", "FUNCNAME", "BASH_LINENO", "BASH_REMATCH_":
+		c.refuse(p.Pos(), "%s is not supported", name)
+	}
+	if p.Length && c.assoc[name] && p.Index != nil {
+		c.refuse(p.Pos(), "${#%s[@]} of an associative array is not supported; count its keys: set -- \"${!%s[@]}\"; echo $#", name, name)
+	}
+	if p.Repl != nil && p.Repl.Orig != nil {
+		if o := printed(p.Repl.Orig); strings.HasPrefix(o, "#") || strings.HasPrefix(o, "%") {
+			c.refuse(p.Pos(), "anchored replacement ${%s/%s...} is not supported; use ${%s#pattern} or ${%s%%pattern}", name, o[:1], name, name)
+		}
+	}
+	c.subscript(name, p.Index)
+}
+
+// subscript refuses keys of associative arrays that parse as arithmetic, such
+// as m[a-b]: the interpreter cannot read them.
+func (c *checker) subscript(name string, index syntax.ArithmExpr) {
+	if index == nil || !c.assoc[name] {
+		return
+	}
+	if _, ok := index.(*syntax.Word); !ok {
+		c.refuse(index.Pos(), "the key of %s has to be quoted: %s[\"...\"]", name, name)
+	}
+}
+
+// exitTrap refuses an EXIT trap of a subshell, which the interpreter would
+// never run.
+func (c *checker) exitTrap(stmts []*syntax.Stmt) {
+	for _, stmt := range stmts {
+		call, ok := stmt.Cmd.(*syntax.CallExpr)
+		if !ok || len(call.Args) < 3 || call.Args[0].Lit() != "trap" {
+			continue
+		}
+		for _, w := range call.Args[2:] {
+			if l := w.Lit(); l == "EXIT" || l == "0" {
+				c.refuse(call.Pos(), "an EXIT trap in a subshell is not supported; set it in the script itself")
+			}
+		}
+	}
+}
+
+func (c *checker) call(call *syntax.CallExpr) {
+	if len(call.Args) < 2 {
+		return
+	}
+	options := func(letters string) string {
+		for _, w := range call.Args[1:] {
+			l := w.Lit()
+			if len(l) < 2 || l[0] != '-' {
+				return ""
+			}
+			if i := strings.IndexAny(l[1:], letters); i >= 0 {
+				return l[1+i : 2+i]
+			}
+		}
+		return ""
+	}
+	switch call.Args[0].Lit() {
+	case "read":
+		if o := options("nNdtui"); o != "" {
+			c.refuse(call.Pos(), "read -%s is not supported; read whole lines, or use mapfile -d", o)
+		}
+	case "printf":
+		if call.Args[1].Lit() == "-v" {
+			c.refuse(call.Pos(), "printf -v is not supported; use x=$(printf ...)")
+		} else if strings.Contains(printed(call.Args[1]), "%q") {
+			c.refuse(call.Pos(), "printf %%q is not supported; use ${x@Q}")
+		}
+	case "wait":
+		if o := options("np"); o != "" {
+			c.refuse(call.Pos(), "wait -%s is not supported; wait for each job by its number", o)
+		}
+	case "mapfile", "readarray":
+		if o := options("nOsuCc"); o != "" {
+			c.refuse(call.Pos(), "%s -%s is not supported", call.Args[0].Lit(), o)
+		}
+	}
+}
+
+// printed is a word roughly as it was written.
+func printed(w *syntax.Word) string {
+	var b strings.Builder
+	if w != nil {
+		syntax.NewPrinter().Print(&b, w)
+	}
+	return b.String()
+}
+
+// repair rewrites what the interpreter would do differently from bash and that
+// can be written so that both agree.
+func repair(file *syntax.File) {
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.Stmt:
+			// The interpreter reports times on stdout, where bash uses stderr.
+			if t, ok := n.Cmd.(*syntax.TimeClause); ok {
+				n.Cmd = &syntax.Block{Lbrace: t.Pos(), Rbrace: t.End()}
+				if t.Stmt != nil {
+					n.Cmd.(*syntax.Block).Stmts = []*syntax.Stmt{t.Stmt}
+				}
+			}
+			n.Redirs = slices.DeleteFunc(n.Redirs, func(r *syntax.Redirect) bool {
+				return r.Op == syntax.DplIn && r.Word.Lit() == "0" // <&0 changes nothing
+			})
+		case *syntax.DeclClause:
+			if n.Variant.Value == "local" {
+				emptyLocals(n)
+			}
+		}
+		return true
+	})
+}
+
+// emptyLocals gives `local x` an empty value: the interpreter would let it keep
+// the value of the caller's x.
+func emptyLocals(d *syntax.DeclClause) {
+	array := false
+	for _, a := range d.Args {
+		array = array || strings.ContainsAny(flags(a), "aA")
+		if strings.Contains(flags(a), "n") || strings.Contains(flags(a), "p") {
+			return
+		}
+	}
+	for _, a := range d.Args {
+		if a.Name == nil || !a.Naked {
+			continue
+		}
+		a.Naked = false
+		if array {
+			a.Array = &syntax.ArrayExpr{}
+		} else {
+			a.Value = &syntax.Word{}
+		}
+	}
+}
