@@ -100,7 +100,7 @@ func hasBraceExp(w *syntax.Word) bool {
 
 // flat removes the quotes of a word that has no brace expansion left and
 // appends it to fields. A word of no text and no quotes, as braces can leave
-// it, is no field at all.
+// it, is refused: bash drops it and the interpreter does not.
 func (x *expander) flat(fields []string, w *syntax.Word, posix bool) ([]string, bool) {
 	var b strings.Builder
 	quoted := false
@@ -129,7 +129,7 @@ func (x *expander) flat(fields []string, w *syntax.Word, posix bool) ([]string, 
 		return nil, false
 	}
 	if s == "" && !quoted {
-		return fields, true
+		return nil, false
 	}
 	return append(fields, s), true
 }

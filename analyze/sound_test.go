@@ -169,6 +169,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		slow := time.AfterFunc(5*time.Second, func() { panic(fmt.Sprintf("over 5 seconds: %q", text)) })
+		defer slow.Stop()
 		s, err := Parse(text, "name")
 		if err != nil {
 			require.IsType(t, &ParseError{}, err)

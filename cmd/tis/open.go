@@ -59,9 +59,8 @@ func (p *program) openTools(ctx context.Context, path string) (*tools, error) {
 	}
 	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, mcpsource.Options{})}
 	for _, l := range cfg.Tools {
-		tool := *l.Tool
-		tool.Executor = mcpsource.CommandExecutor(l.Command, p.localEnv())
-		t.top = append(t.top, &tool)
+		l.Tool.Executor = mcpsource.CommandExecutor(l.Command, p.localEnv())
+		t.top = append(t.top, l.Tool)
 	}
 	stop := p.spin(fmt.Sprintf("starting %d servers", len(servers)))
 	t.pool.Start(ctx)
@@ -187,4 +186,12 @@ func reason(err error) error {
 		return pe.Err
 	}
 	return err
+}
+
+// serverConfig hands a server of the config to the pool.
+func serverConfig(s config.Server) mcpsource.ServerConfig {
+	return mcpsource.ServerConfig{
+		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers, OnDemand: s.OnDemand,
+		Description: s.Description, StartTimeout: s.StartTimeout, CallTimeout: s.CallTimeout, Err: s.Err,
+	}
 }

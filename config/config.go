@@ -1,0 +1,248 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tools-in-shell/tis/approvals"
+	"github.com/tools-in-shell/tis/capability"
+	"github.com/tools-in-shell/tis/catalog"
+)
+
+// Config is a config file, read and checked.
+type Config struct {
+	Servers     []Server
+	Tools       []LocalTool
+	KeepVisible []string
+	Approval    Approval
+	Rules       []approvals.Rule
+	Store       string // DSN; empty for the default
+	Limits      Limits
+	Sandbox     string // required, best_effort or off
+	Superseded  []capability.Suggestion
+	Warnings    []string
+}
+
+// Approval is the config of tool_approval.
+type Approval struct {
+	Mode    approvals.Mode
+	Timeout time.Duration
+}
+
+// Server is one MCP server. Err is why it cannot be used, such as a missing
+// environment variable; the other servers can.
+type Server struct {
+	Name         string
+	Command      string
+	Args         []string
+	Env          map[string]string
+	Dir          string
+	URL          string
+	Headers      map[string]string
+	OnDemand     bool
+	Description  string
+	StartTimeout time.Duration
+	CallTimeout  time.Duration
+	Err          string
+}
+
+// LocalTool is a tool that is a program of this machine.
+type LocalTool struct {
+	Tool    *catalog.Tool
+	Command []string
+}
+
+// Limits of a run; zero is the default.
+type Limits struct {
+	Calls          int   `json:"calls"`
+	OutputBytes    int   `json:"output_bytes"`
+	ResultBytes    int64 `json:"result_bytes"`
+	TimeoutSeconds int   `json:"timeout_seconds"`
+}
+
+// Load reads the file at path. getenv gives the values of ${VAR} references.
+func Load(path string, getenv func(string) (string, bool)) (*Config, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, fmt.Errorf("config %s: %w", path, err)
+	}
+	r := &reader{file: path, raw: raw, dir: filepath.Dir(path), getenv: getenv, cfg: &Config{}}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r.cfg, nil
+}
+
+// reader carries one file through the steps.
+type reader struct {
+	file, dir string
+	raw       []byte
+	getenv    func(string) (string, bool)
+	cfg       *Config
+}
+
+func (r *reader) read() error {
+	root, err := r.object(r.raw, "$", "mcpServers", "servers", "tools", "capabilities", "rules", "store", "limits", "sandbox", "lint", "inputs", "$schema")
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"mcpServers", "servers"} {
+		if err := r.servers(root[key], "$."+key); err != nil {
+			return err
+		}
+	}
+	if err := r.tools(root["tools"]); err != nil {
+		return err
+	}
+	if err := r.capabilities(root["capabilities"]); err != nil {
+		return err
+	}
+	if err := r.rules(root["rules"]); err != nil {
+		return err
+	}
+	if v := root["limits"]; v != nil {
+		if _, err := r.object(v, "$.limits", "calls", "output_bytes", "result_bytes", "timeout_seconds"); err != nil {
+			return err
+		}
+		if err := r.decode(v, "$.limits", &r.cfg.Limits); err != nil {
+			return err
+		}
+		if l := r.cfg.Limits; l.Calls < 0 || l.OutputBytes < 0 || l.ResultBytes < 0 || l.TimeoutSeconds < 0 {
+			return r.fault("$.limits", "a limit is below zero; want a positive number, or leave it out for the default")
+		}
+	}
+	if err := r.decode(root["store"], "$.store", &r.cfg.Store); err != nil {
+		return err
+	}
+	if path, ok := strings.CutPrefix(r.cfg.Store, "sqlite:"); ok && !filepath.IsAbs(path) {
+		r.cfg.Store = "sqlite:" + filepath.Join(r.dir, path)
+	} else if r.cfg.Store != "" && !ok {
+		return r.fault("$.store", fmt.Sprintf("it is %q; want sqlite:PATH", r.cfg.Store))
+	}
+	if err := r.decode(root["sandbox"], "$.sandbox", &r.cfg.Sandbox); err != nil {
+		return err
+	}
+	if s := r.cfg.Sandbox; !slices.Contains([]string{"", "required", "best_effort", "off"}, s) {
+		return r.fault("$.sandbox", fmt.Sprintf("it is %q; want required, best_effort or off", s))
+	}
+	return nil
+}
+
+func (r *reader) tools(raw json.RawMessage) error {
+	var list []json.RawMessage
+	if err := r.decode(raw, "$.tools", &list); err != nil {
+		return err
+	}
+	for i, item := range list {
+		path := fmt.Sprintf("$.tools[%d]", i)
+		if _, err := r.object(item, path, "name", "description", "inputSchema", "annotations", "policy", "command"); err != nil {
+			return err
+		}
+		tool, err := catalog.ToolFromMCP("", item)
+		if err != nil {
+			return r.fault(path, err.Error())
+		}
+		var extra struct {
+			Command []string `json:"command"`
+		}
+		if err := r.decode(item, path, &extra); err != nil {
+			return err
+		}
+		if len(extra.Command) == 0 || extra.Command[0] == "" {
+			return r.fault(path+".command", `it is missing; want a program and its arguments: ["fetcher", "--json"]`)
+		}
+		for j, word := range extra.Command {
+			if extra.Command[j], err = r.expand(word); err != nil {
+				return r.fault(fmt.Sprintf("%s.command[%d]", path, j), err.Error())
+			}
+		}
+		r.cfg.Tools = append(r.cfg.Tools, LocalTool{tool, extra.Command})
+	}
+	return nil
+}
+
+func (r *reader) capabilities(raw json.RawMessage) error {
+	var list []json.RawMessage
+	if err := r.decode(raw, "$.capabilities", &list); err != nil {
+		return err
+	}
+	approval := capability.ApprovalConfig{}
+	var refs []string
+	for i, item := range list {
+		path := fmt.Sprintf("$.capabilities[%d]", i)
+		entry, err := r.object(item, path, "ref", "config")
+		if err != nil {
+			return err
+		}
+		var ref string
+		if err := r.decode(entry["ref"], path+".ref", &ref); err != nil {
+			return err
+		}
+		refs = append(refs, ref)
+		path += ".config"
+		switch ref {
+		case capability.ToolsInShell:
+			var c capability.ToolsConfig
+			if err := r.section(entry["config"], path, &c, "keep_visible"); err != nil {
+				return err
+			}
+			r.cfg.KeepVisible = c.KeepVisible
+		case capability.ToolApproval:
+			if err := r.section(entry["config"], path, &approval, "mode", "timeout_seconds"); err != nil {
+				return err
+			}
+		case "":
+			return r.fault(fmt.Sprintf("$.capabilities[%d].ref", i), "it is missing; want the name of a capability")
+		}
+	}
+	if err := approval.Check(); err != nil {
+		return r.fault("$.capabilities (tool_approval)", err.Error())
+	}
+	r.cfg.Approval = Approval{approval.Mode, approval.Timeout()}
+	r.cfg.Superseded = capability.Superseded(refs)
+	for _, s := range r.cfg.Superseded {
+		r.cfg.Warnings = append(r.cfg.Warnings, s.Code+": "+s.Message)
+	}
+	return nil
+}
+
+// section checks and decodes an optional object.
+func (r *reader) section(raw json.RawMessage, path string, into any, keys ...string) error {
+	if raw == nil {
+		return nil
+	}
+	if _, err := r.object(raw, path, keys...); err != nil {
+		return err
+	}
+	return r.decode(raw, path, into)
+}
+
+func (r *reader) rules(raw json.RawMessage) error {
+	var list []json.RawMessage
+	if err := r.decode(raw, "$.rules", &list); err != nil {
+		return err
+	}
+	for i, item := range list {
+		var rule approvals.Rule
+		path := fmt.Sprintf("$.rules[%d]", i)
+		if err := r.section(item, path, &rule, "tool", "when", "decision", "message", "examples"); err != nil {
+			return err
+		}
+		r.cfg.Rules = append(r.cfg.Rules, rule)
+	}
+	if _, err := approvals.CompileRules(r.cfg.Rules); err != nil {
+		return fmt.Errorf("%s: $.%w", r.file, err)
+	}
+	return nil
+}
