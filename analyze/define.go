@@ -15,6 +15,7 @@ const maxTexts = 8
 // they stand and whether or not they are reached, and the nested texts.
 type definitions struct {
 	x        expander
+	parser   *syntax.Parser
 	funcs    map[string]bool // functions
 	aliases  map[string]bool
 	exported map[string]bool // functions that child shells inherit
@@ -39,6 +40,7 @@ type text struct {
 
 func define(file *syntax.File) *definitions {
 	d := &definitions{
+		parser: newParser(),
 		funcs: map[string]bool{}, aliases: map[string]bool{}, exported: map[string]bool{},
 		lines: map[*syntax.CallExpr]line{}, attached: map[*syntax.CallExpr]bool{}, texts: map[*syntax.CallExpr]*text{},
 	}
@@ -178,7 +180,7 @@ func (d *definitions) text(n *syntax.CallExpr, src string, depth int, t text, po
 		d.tools = d.tools || redefinesTools.MatchString(src)
 		return
 	}
-	file, err := parse(src, "")
+	file, err := parse(d.parser, src, "")
 	if err != nil {
 		d.tools = d.tools || redefinesTools.MatchString(src)
 		return

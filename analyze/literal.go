@@ -13,6 +13,7 @@ const (
 	maxFields     = 256     // words that one command line may expand to by braces
 	maxFieldBytes = 8 << 20 // bytes of all expanded words of a script
 	maxWordBraces = 64      // unquoted braces in a word
+	maxBraceWords = 20_000  // words that all braces of a script expand to
 )
 
 // line is what is known of a command's words before it runs.
@@ -30,7 +31,8 @@ type line struct {
 
 // expander expands literal words and keeps count of what that costs.
 type expander struct {
-	bytes int
+	bytes  int
+	braces int // words made by brace expansion
 }
 
 // line expands words as far as they are known.
@@ -78,7 +80,7 @@ func (x *expander) word(w *syntax.Word, posix bool) ([]string, bool) {
 	}
 	var fields []string
 	for one, err := range expand.BracesSeq(nil, &split) {
-		if err != nil || len(fields) >= maxFields {
+		if x.braces++; err != nil || len(fields) >= maxFields || x.braces > maxBraceWords {
 			return nil, false
 		}
 		var ok bool

@@ -51,18 +51,21 @@ func (e *ParseError) Error() string {
 // *ParseError: a syntax error, a text over [MaxSize], or one that is nested
 // too deeply (see [CheckNesting]).
 func Parse(text, name string) (*Script, error) {
-	file, err := parse(text, name)
+	file, err := parse(newParser(), text, name)
 	if err != nil {
 		return nil, err
 	}
 	return &Script{File: file, Text: text}, nil
 }
 
-func parse(text, name string) (*syntax.File, error) {
+func newParser() *syntax.Parser {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
+}
+
+func parse(p *syntax.Parser, text, name string) (*syntax.File, error) {
 	if len(text) > MaxSize {
 		return nil, &ParseError{Name: name, Message: fmt.Sprintf("the script is larger than %d bytes", MaxSize)}
 	}
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
 	file, err := p.Parse(guard(text), name)
 	if err != nil {
 		return nil, parseError(err, name)

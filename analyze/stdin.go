@@ -43,8 +43,8 @@ func (f fedStmts) pipe(n *syntax.BinaryCmd) {
 	}
 }
 
-// add follows s to the one command that gets its stdin: the leftmost of a
-// pipeline, through time and lists do not occur there.
+// add follows s to the one command that gets its stdin: the leftmost one of a
+// pipeline, also behind time.
 func (f fedStmts) add(s *syntax.Stmt) {
 	for s != nil && !f[s] {
 		f[s] = true
