@@ -24,18 +24,19 @@ func (r *resolver) search(query string) string {
 		score int
 	}
 	var hits []hit
-	try := func(t *Tool) {
-		if s := score(t, words); s > 0 {
+	try := func(t *Tool, about []string) {
+		if s := score(t, about, words); s > 0 {
 			hits = append(hits, hit{t, s})
 		}
 	}
 	for _, s := range r.Servers() {
+		about := terms(s.Description)
 		for _, t := range s.Tools {
-			try(t)
+			try(t, about)
 		}
 	}
 	for _, t := range r.topTools {
-		try(t)
+		try(t, nil)
 	}
 	if len(hits) == 0 {
 		return fmt.Sprintf("no tool matches %s; tools --help lists all of them\n", clip(query))
@@ -75,13 +76,13 @@ func terms(s string) []string {
 	return strings.FieldsFunc(kebab(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// score weighs name hits over server hits over description hits; every word
-// has to match something.
-func score(t *Tool, words []string) int {
+// score weighs name hits over server hits over description hits, and what the
+// server says about itself least; every word has to match something.
+func score(t *Tool, about, words []string) int {
 	name, server, text := terms(t.Name), terms(t.Server), terms(t.Description)
 	total := 0
 	for _, w := range words {
-		s := max(10*best(w, name), 6*best(w, server), 2*best(w, text))
+		s := max(10*best(w, name), 6*best(w, server), 2*best(w, text), best(w, about))
 		if s == 0 && !filler[w] {
 			return 0
 		}
