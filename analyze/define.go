@@ -41,7 +41,7 @@ type text struct {
 func define(file *syntax.File) *definitions {
 	d := &definitions{
 		parser: newParser(),
-		funcs: map[string]bool{}, aliases: map[string]bool{}, exported: map[string]bool{},
+		funcs:  map[string]bool{}, aliases: map[string]bool{}, exported: map[string]bool{},
 		lines: map[*syntax.CallExpr]line{}, attached: map[*syntax.CallExpr]bool{}, texts: map[*syntax.CallExpr]*text{},
 	}
 	d.scan(file, 0, false)
