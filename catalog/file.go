@@ -58,6 +58,7 @@ func ParseCatalogFile(r io.Reader, name string) ([]Source, []*Tool, error) {
 	var file struct {
 		Servers map[string]struct {
 			Tools       []json.RawMessage `json:"tools"`
+			ServerInfo  json.RawMessage   `json:"serverInfo"` // not needed
 			Load        string            `json:"load"`
 			Description string            `json:"description"`
 		} `json:"servers"`

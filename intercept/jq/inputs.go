@@ -120,7 +120,7 @@ func (in *inputs) advance() error {
 	for len(in.files) > 0 {
 		name := in.files[0]
 		in.files = in.files[1:]
-		var r io.Reader = in.stdin
+		r := in.stdin
 		if name != "" {
 			f, err := in.run.open(name)
 			if err != nil {
