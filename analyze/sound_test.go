@@ -36,8 +36,7 @@ func executed(t require.TestingT, file *syntax.File) map[string][][]string {
 	calls := make(chan seen, 1000)
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	var run func(ctx context.Context, args []string) error
-	run = func(ctx context.Context, args []string) error {
+	run := func(ctx context.Context, args []string) error {
 		pos := interp.HandlerCtx(ctx).Pos.String()
 		if t := unwrap(args, notShadowed); t.name == "tools" && !t.opaque {
 			args := t.args
