@@ -45,7 +45,7 @@ func CommandExecutor(argv, env []string) catalog.Executor {
 		case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 			return catalog.Output{}, catalog.Errorf(catalog.Unavailable, "the command %q cannot be started: %v", argv[0], err)
 		}
-		text := out.String()
+		text := out.buf.String()
 		if t := strings.TrimSpace(text); t != "" && (t[0] == '{' || t[0] == '[') && json.Valid([]byte(t)) {
 			return catalog.Output{Structured: json.RawMessage(t)}, nil
 		}
@@ -55,14 +55,14 @@ func CommandExecutor(argv, env []string) catalog.Executor {
 
 // limited keeps a bounded output and notes when there was more.
 type limited struct {
-	bytes.Buffer
+	buf  bytes.Buffer // not embedded: its ReadFrom would pass the limit by
 	over bool
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxCommandOutput {
+	if l.buf.Len()+len(p) > maxCommandOutput {
 		l.over = true
 		return 0, io.ErrShortWrite
 	}
-	return l.Buffer.Write(p)
+	return l.buf.Write(p)
 }

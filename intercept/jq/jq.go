@@ -106,6 +106,9 @@ func (r *run) main(stdin io.Reader, env []string) int {
 			return exitUsage
 		}
 	}
+	if strings.TrimSpace(text) == "" {
+		text = "."
+	}
 	if len(text) > 1<<20 || strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") > 10_000 {
 		fmt.Fprintln(r.stderr, "jq: error: the program is too large")
 		return exitCompile
