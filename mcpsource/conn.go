@@ -60,7 +60,7 @@ func dial(ctx context.Context, s *server) (*conn, error) {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	if c.raw = raw.conn; err != nil {
+	if c.raw = raw.made.Load(); err != nil {
 		c.close()
 		if c.raw != nil && c.raw.fault() != nil && !needsSignIn(err) && ctx.Err() == nil {
 			err = c.raw.fault()

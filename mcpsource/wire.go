@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,7 +16,7 @@ import (
 // that ask for it.
 type rawTransport struct {
 	mcp.Transport
-	conn *rawConn
+	made atomic.Pointer[rawConn] // set once connected
 }
 
 func (t *rawTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -23,8 +24,9 @@ func (t *rawTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.conn = &rawConn{Connection: c, waiting: map[jsonrpc.ID]*answer{}}
-	return t.conn, nil
+	conn := &rawConn{Connection: c, waiting: map[jsonrpc.ID]*answer{}}
+	t.made.Store(conn)
+	return conn, nil
 }
 
 // answer receives the raw result of one request.
