@@ -5,9 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,42 +18,32 @@ import (
 // one way, and numbers by their exact value: 1, 1.0 and 1e0 are one number, and
 // 9007199254740993 is not 9007199254740992.
 func Canonical(input json.RawMessage) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(input))
+	compact, err := parseValue(input)
+	if err != nil {
+		return nil, fmt.Errorf("canonical JSON: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(compact))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
 		return nil, fmt.Errorf("canonical JSON: %w", err)
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("canonical JSON: something follows the value")
-	}
 	var b bytes.Buffer
-	if err := canonical(&b, v); err != nil {
-		return nil, fmt.Errorf("canonical JSON: %w", err)
-	}
+	canonical(&b, v)
 	return b.Bytes(), nil
 }
 
-func canonical(b *bytes.Buffer, v any) error {
+func canonical(b *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.SortFunc(keys, func(a, b string) int {
-			return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
-		})
 		b.WriteByte('{')
-		for i, k := range keys {
+		for i, k := range canonicalOrder(v) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
 			b.Write(quote(k))
 			b.WriteByte(':')
-			if err := canonical(b, v[k]); err != nil {
-				return err
-			}
+			canonical(b, v[k])
 		}
 		b.WriteByte('}')
 	case []any:
@@ -63,17 +52,11 @@ func canonical(b *bytes.Buffer, v any) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if err := canonical(b, x); err != nil {
-				return err
-			}
+			canonical(b, x)
 		}
 		b.WriteByte(']')
 	case json.Number:
-		n, err := exact(v.String())
-		if err != nil {
-			return err
-		}
-		b.WriteString(n)
+		b.WriteString(exact(v.String()))
 	case string:
 		b.Write(quote(v))
 	case bool:
@@ -81,41 +64,53 @@ func canonical(b *bytes.Buffer, v any) error {
 	case nil:
 		b.WriteString("null")
 	}
-	return nil
+}
+
+// canonicalOrder is an object's keys in the order of their UTF-16 code units.
+func canonicalOrder(v map[string]any) []string {
+	type key struct {
+		text  string
+		units []uint16
+	}
+	keys := make([]key, 0, len(v))
+	for k := range v {
+		keys = append(keys, key{k, utf16.Encode([]rune(k))})
+	}
+	slices.SortFunc(keys, func(a, b key) int { return slices.Compare(a.units, b.units) })
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = k.text
+	}
+	return out
 }
 
 // exact writes a number by its value: its digits without zeros at either end,
 // and a power of ten. Small integers stay plain. Nothing is rounded, and a
 // huge exponent costs nothing.
-func exact(s string) (string, error) {
+func exact(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
 		sign, s = "-", s[1:]
 	}
-	mantissa, exponent, hasExp := strings.Cut(strings.ToLower(s), "e")
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	power := int64(0)
-	if hasExp {
-		n, err := strconv.ParseInt(exponent, 10, 62)
-		if err != nil {
-			return "", fmt.Errorf("the number %s has an exponent out of range", clip(s))
-		}
-		power = n
-	}
 	digits := strings.TrimLeft(whole+fraction, "0")
-	power -= int64(len(fraction))
 	trimmed := strings.TrimRight(digits, "0")
-	power += int64(len(digits) - len(trimmed))
-	switch {
-	case trimmed == "":
-		return "0", nil
-	case power == 0:
-		return sign + trimmed, nil
-	case power > 0 && power <= 30:
-		return sign + trimmed + strings.Repeat("0", int(power)), nil
-	default:
-		return sign + trimmed + "e" + strconv.FormatInt(power, 10), nil
+	if trimmed == "" {
+		return "0"
 	}
+	power := new(big.Int)
+	if exponent != "" {
+		power.SetString(strings.TrimPrefix(exponent, "+"), 10) // valid JSON: it is a number
+	}
+	power.Add(power, big.NewInt(int64(len(digits)-len(trimmed)-len(fraction))))
+	switch {
+	case power.Sign() == 0:
+		return sign + trimmed
+	case power.Sign() > 0 && power.IsInt64() && power.Int64() <= 30:
+		return sign + trimmed + strings.Repeat("0", int(power.Int64()))
+	}
+	return sign + trimmed + "e" + power.String()
 }
 
 // Digest identifies what a tool is: a SHA-256 in hex over its name, server,

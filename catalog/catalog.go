@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,188 +24,117 @@ type Source struct {
 
 // Options of a catalog.
 type Options struct {
-	// KeepVisible names tools that stay direct and are callable from the shell too.
+	// KeepVisible names tools that stay direct and are callable from the shell
+	// too, by registry name ("mcp_github__list_pulls", "web_fetch") or by
+	// "server tool". A tool that the shell cannot reach anyway stays so.
 	KeepVisible []string
 }
 
 // ServerInfo is a server as the catalog has it now.
 type ServerInfo struct {
 	Name, Description string
-	Tools             []*Tool
-	Loaded            bool
-	Unavailable       *Error
+	// Tools are those that the shell reaches, in the server's order.
+	Tools       []*Tool
+	Loaded      bool
+	Unavailable *Error
 }
 
 // Catalog is the tools of one run. It is safe for concurrent use.
 type Catalog struct {
 	servers  *index[*server]
-	top      *index[*Tool]
-	topTools []*Tool // reachable from the shell
-	direct   []*Tool
-	hidden   *index[*Tool] // direct only
+	top      func() *shelf // the top-level tools, sorted out when first needed
+	keep     keeper
 	warnings []string
 }
 
-type server struct {
-	Source
-	mu     sync.Mutex // guards what loading changes
-	loaded bool
-	tools  *index[*Tool]
-	hidden *index[*Tool]
-	direct []*Tool
-	keep   func(*Tool) bool
-}
-
-// New builds a catalog. It indexes names and nothing else; schemas compile
-// when they are first needed.
+// New builds a catalog. It looks at no tool and at no schema: what a run does
+// not name costs nothing.
 func New(servers []Source, top []*Tool, opts Options) *Catalog {
-	c := &Catalog{servers: newIndex[*server](len(servers)), top: newIndex[*Tool](len(top)), hidden: newIndex[*Tool](0)}
-	keep := set(opts.KeepVisible...)
-	used := map[string]bool{}
-	kept := func(t *Tool) bool {
-		for _, n := range []string{normal(t.Name), normal(t.RegistryName()), normal(t.Key())} {
-			if keep[n] {
-				used[n] = true
-				return true
-			}
-		}
-		return false
-	}
+	keep := newKeeper(opts.KeepVisible)
+	c := &Catalog{servers: newIndex[*server](len(servers)), keep: keep}
+	c.top = sync.OnceValue(func() *shelf { return shelve(top, keep) })
 	for _, src := range servers {
-		s := &server{Source: src, loaded: src.Loaded || src.Load == nil && src.Tools != nil, keep: kept}
-		s.index()
-		c.servers.add(src.Name, s)
-		c.direct = append(c.direct, s.direct...)
+		if !c.servers.add(src.Name, newServer(src, keep)) {
+			c.warnings = append(c.warnings, fmt.Sprintf("there are two servers called %s; the first is used", clip(src.Name)))
+		}
 		c.warnings = append(c.warnings, src.Warnings...)
 	}
-	for _, t := range top {
-		switch direct := IsDirect(t); {
-		case kept(t):
-			c.direct = append(c.direct, t)
-			fallthrough
-		case !direct:
-			c.top.add(t.Name, t)
-			c.topTools = append(c.topTools, t)
-		default:
-			c.direct = append(c.direct, t)
-			c.hidden.add(t.Name, t)
-		}
-	}
-	for _, name := range opts.KeepVisible {
-		if !used[normal(name)] {
-			c.warnings = append(c.warnings, fmt.Sprintf("keep_visible names %q, which is no tool", name))
-		}
-	}
-	slices.SortFunc(c.topTools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return c
 }
 
-// index sorts the server's tools into what the shell reaches and what it does not.
-func (s *server) index() {
-	s.tools, s.hidden, s.direct = newIndex[*Tool](len(s.Tools)), newIndex[*Tool](0), nil
-	for _, t := range s.Tools {
-		kept, direct := s.keep(t), IsDirect(t)
-		if kept || direct {
-			s.direct = append(s.direct, t)
-		}
-		if kept || !direct {
-			s.tools.add(t.Name, t)
-		} else {
-			s.hidden.add(t.Name, t)
-		}
+// each calls do for every server, by name.
+func (c *Catalog) each(do func(*server)) {
+	for _, name := range slices.Sorted(slices.Values(c.servers.names)) {
+		do(c.servers.exact[name])
 	}
 }
 
-// Warnings are what is odd about the catalog and no error.
+// Warnings are what is odd about the catalog and no error: what the sources
+// warn of, names of keep_visible that no tool has, tools given twice, and the
+// schemas found invalid so far.
 func (c *Catalog) Warnings() []string {
 	out := slices.Clone(c.warnings)
-	each := func(tools []*Tool) {
-		for _, t := range tools {
+	missing := c.keep.names()
+	note := func(where string, sh *shelf) {
+		for _, name := range sh.twice {
+			out = append(out, fmt.Sprintf("%s has two tools called %s; the first is used", where, clip(name)))
+		}
+		for _, t := range sh.all() {
 			if w := t.knownSchemaWarning(); w != "" {
 				out = append(out, w)
 			}
+			missing = slices.DeleteFunc(missing, func(name string) bool { return keeps(name, t) })
 		}
 	}
-	for _, s := range c.Servers() {
-		each(s.Tools)
+	c.each(func(s *server) {
+		note("server "+clip(s.Name), s.shelf())
+		if !s.info().Loaded { // it may have the tool: nobody knows yet
+			missing = slices.DeleteFunc(missing, func(name string) bool {
+				return strings.HasPrefix(normal(name), normal("mcp_"+s.Name+"__")) || strings.HasPrefix(normal(name), normal(s.Name+" "))
+			})
+		}
+	})
+	note("the top level", c.top())
+	for _, name := range missing {
+		out = append(out, fmt.Sprintf("keep_visible names %s, which is no tool", clip(name)))
 	}
-	each(c.topTools)
 	return out
 }
 
 // Servers are the servers by name.
 func (c *Catalog) Servers() []ServerInfo {
 	var out []ServerInfo
-	for _, name := range slices.Sorted(slices.Values(c.servers.names)) {
-		out = append(out, c.servers.exact[name].info())
-	}
+	c.each(func(s *server) { out = append(out, s.info()) })
 	return out
 }
 
-func (s *server) info() ServerInfo {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	info := ServerInfo{Name: s.Name, Description: s.Description, Loaded: s.loaded, Unavailable: s.Unavailable}
-	for _, name := range s.tools.names {
-		info.Tools = append(info.Tools, s.tools.exact[name])
-	}
-	return info
-}
-
 // Top are the top-level tools that the shell reaches, by name.
-func (c *Catalog) Top() []*Tool { return slices.Clone(c.topTools) }
-
-// Direct are the tools that stay in the model's direct list.
-func (c *Catalog) Direct() []*Tool { return slices.Clone(c.direct) }
-
-// LoadServer loads an on-demand server, once. Concurrent callers share the
-// load; a failed one is tried again by the next caller.
-func (c *Catalog) LoadServer(ctx context.Context, name string) *Error {
-	s, ok := c.servers.exact[name]
-	if !ok {
-		return Errorf(UnknownCommand, "no such server: %s", name)
-	}
-	return s.load(ctx)
+func (c *Catalog) Top() []*Tool {
+	out := c.top().reachable()
+	slices.SortFunc(out, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
-func (s *server) load(ctx context.Context) *Error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.loaded {
-		return nil
+// Direct are the tools that stay in the model's direct list, those of
+// keep_visible among them.
+func (c *Catalog) Direct() []*Tool {
+	var out []*Tool
+	for _, name := range c.servers.names {
+		out = append(out, c.servers.exact[name].shelf().direct...)
 	}
-	if s.Load == nil {
-		if s.Unavailable != nil {
-			return s.Unavailable
-		}
-		return &Error{Code: Unavailable, Retryable: true, Message: "the tools of " + Shown(s.Name) + " are not loaded"}
-	}
-	tools, err := s.Load(ctx)
-	if err != nil {
-		var ce *Error
-		if errors.As(err, &ce) {
-			return ce
-		}
-		return &Error{Code: Unavailable, Retryable: true, Message: "the server " + Shown(s.Name) + " could not load: " + OneLine(err.Error())}
-	}
-	s.Tools, s.loaded = tools, true
-	s.index()
-	return nil
+	return append(out, c.top().direct...)
 }
 
-func (s *server) isLoaded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.loaded
+// command is the line that names a tool, as it can be copied: its shown
+// spelling, or its own where the shown one would name another tool. s is nil
+// for a top-level tool.
+func (c *Catalog) command(s *server, t *Tool) string {
+	if s == nil {
+		return "tools " + shellWord(c.top().shell.spelling(t.Name))
+	}
+	return c.serverCommand(s) + " " + shellWord(s.shelf().shell.spelling(t.Name))
 }
 
-// findTool looks a word up among the server's tools; hidden says that the word
-// names tools that are only called directly.
-func (s *server) findTool(word string) (found []*Tool, hidden bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if found = s.tools.find(word); len(found) == 0 {
-		return nil, len(s.hidden.find(word)) > 0
-	}
-	return found, false
+func (c *Catalog) serverCommand(s *server) string {
+	return "tools " + shellWord(c.servers.spelling(s.Name))
 }

@@ -27,6 +27,9 @@ func IsDirect(t *Tool) bool {
 	if t.Policy.StaysDirect || t.Policy.ClientSide || t.Policy.NeverDeferrable {
 		return true
 	}
+	if t.Server != "" {
+		return false
+	}
 	n := normal(t.Name)
-	return t.Server == "" && (alwaysDirect[n] || directByOwner[n])
+	return alwaysDirect[n] || directByOwner[n]
 }

@@ -7,118 +7,147 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 )
 
-// ToolFromMCP makes a Tool of one raw MCP Tool object. Hints are taken as they
-// were declared; the pair readOnlyHint:false, idempotentHint:false with nothing
-// else is what a common library writes when nothing was declared, and is read
-// so.
-func ToolFromMCP(server string, raw json.RawMessage) (*Tool, error) {
-	var in struct {
-		Name        *string         `json:"name"`
-		Description string          `json:"description"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-		Annotations *Hints          `json:"annotations"`
-		Policy      Policy          `json:"policy"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("a tool of %s: %w", serverName(server), err)
-	}
-	if in.Name == nil || *in.Name == "" {
-		return nil, fmt.Errorf("a tool of %s has no name", serverName(server))
-	}
-	t := &Tool{Name: *in.Name, Server: server, Description: in.Description, Policy: in.Policy}
-	if s := bytes.TrimSpace(in.InputSchema); len(s) > 0 && string(s) != "null" {
-		t.InputSchema = s
-	}
-	if h := in.Annotations; h != nil {
-		empty := h.ReadOnly != nil && !*h.ReadOnly && h.Idempotent != nil && !*h.Idempotent && h.Destructive == nil && h.OpenWorld == nil
-		if !empty {
-			t.Hints = *h
-		}
-	}
-	return t, nil
-}
-
-func serverName(server string) string {
-	if server == "" {
-		return "the top level"
-	}
-	return "server " + server
-}
-
 // ParseCatalogFile reads a catalog file: servers with their tools as tools/list
-// gives them, and top-level tools. name stands in messages.
+// gives them, and top-level tools. An error says where: name and line:column for
+// what is no JSON, name and JSON path for what is no catalog.
 func ParseCatalogFile(r io.Reader, name string) ([]Source, []*Tool, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var file struct {
-		Servers map[string]struct {
-			Tools       []json.RawMessage `json:"tools"`
-			ServerInfo  json.RawMessage   `json:"serverInfo"` // not needed
-			Load        string            `json:"load"`
-			Description string            `json:"description"`
-		} `json:"servers"`
-		Tools []json.RawMessage `json:"tools"`
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
+	var whole json.RawMessage
+	if err := json.Unmarshal(raw, &whole); err != nil {
 		return nil, nil, fmt.Errorf("%s%s: not a catalog file: %w", name, position(raw, err), err)
 	}
-	var servers []Source
-	for server, s := range file.Servers {
-		if s.Load != "" && s.Load != "start" && s.Load != "on_demand" {
-			return nil, nil, fmt.Errorf("%s: $.servers.%s.load: it is %q; want start or on_demand", name, server, s.Load)
-		}
-		src := Source{Name: server, Description: s.Description, Loaded: true}
-		for i, raw := range s.Tools {
-			t, err := ToolFromMCP(server, raw)
-			if err != nil {
-				return nil, nil, fmt.Errorf("%s: $.servers.%s.tools[%d]: %w", name, server, i, err)
-			}
-			src.Tools = append(src.Tools, t)
-		}
-		if s.Load == "on_demand" {
-			tools := src.Tools
-			src.Tools, src.Loaded = nil, false
-			src.Load = loaded(tools)
-		}
-		servers = append(servers, src)
+	sources, top, err := readCatalog(whole)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	slices.SortFunc(servers, func(a, b Source) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	var top []*Tool
-	for i, raw := range file.Tools {
-		t, err := ToolFromMCP("", raw)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: $.tools[%d]: %w", name, i, err)
-		}
-		top = append(top, t)
-	}
-	return servers, top, nil
+	return sources, top, nil
 }
+
+func readCatalog(raw json.RawMessage) (sources []Source, top []*Tool, err error) {
+	file, err := section(raw, "$", "$schema", "servers", "tools")
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := section(file["servers"], "$.servers")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		src, err := readServer(server, servers[server])
+		if err != nil {
+			return nil, nil, err
+		}
+		sources = append(sources, src)
+	}
+	top, err = readTools("", file["tools"], "$.tools")
+	return sources, top, err
+}
+
+func readServer(name string, raw json.RawMessage) (Source, error) {
+	at := path([]string{"servers", name})
+	entry, err := section(raw, at, "tools", "load", "description", "serverInfo")
+	if err != nil {
+		return Source{}, err
+	}
+	src := Source{Name: name, Loaded: true}
+	var load string
+	if err := text(entry["load"], at+".load", &load); err != nil {
+		return Source{}, err
+	}
+	if err := text(entry["description"], at+".description", &src.Description); err != nil {
+		return Source{}, err
+	}
+	tools, err := readTools(name, entry["tools"], at+".tools")
+	switch {
+	case err != nil:
+		return Source{}, err
+	case load == "on_demand":
+		src.Loaded = false
+		src.Load = func(context.Context) ([]*Tool, error) { return tools, nil }
+	case load == "" || load == "start":
+		src.Tools = tools
+	default:
+		return Source{}, fmt.Errorf("%s.load: it is %s; want start or on_demand", at, clip(load))
+	}
+	return src, nil
+}
+
+func readTools(server string, raw json.RawMessage, at string) ([]*Tool, error) {
+	if absent(raw) {
+		return nil, nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil, fmt.Errorf("%s: it is %s; want an array of tools", at, kindOf(raw))
+	}
+	tools := make([]*Tool, 0, len(list))
+	for i, item := range list {
+		here := fmt.Sprintf("%s[%d]", at, i)
+		fields, err := section(item, here, anyKey)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := section(fields["policy"], here+".policy", "requires_approval", "stays_direct", "never_deferrable", "client_side"); err != nil {
+			return nil, err
+		}
+		t, err := ToolFromMCP(server, item)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", here, err)
+		}
+		tools = append(tools, t)
+	}
+	return tools, nil
+}
+
+// anyKey allows every key of a section.
+const anyKey = "*"
+
+// section is the keys of an object; nothing and null have none. With keys
+// given, any other key is an error.
+func section(raw json.RawMessage, at string, keys ...string) (map[string]json.RawMessage, error) {
+	if absent(raw) {
+		return nil, nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return nil, fmt.Errorf("%s: it is %s; want an object", at, kindOf(raw))
+	}
+	if len(keys) == 0 || keys[0] == anyKey {
+		return m, nil
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(keys, k) {
+			return nil, fmt.Errorf("%s: there is no key %s%s", at, clip(k), didYouMean(near(k, keys)))
+		}
+	}
+	return m, nil
+}
+
+func text(raw json.RawMessage, at string, to *string) error {
+	if absent(raw) {
+		return nil
+	}
+	if json.Unmarshal(raw, to) != nil {
+		return fmt.Errorf("%s: it is %s; want a string", at, kindOf(raw))
+	}
+	return nil
+}
+
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // position is ":line:column" of a JSON error, or nothing.
 func position(raw []byte, err error) string {
-	var offset int64
 	var syntax *json.SyntaxError
-	var typ *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &typ):
-		offset = typ.Offset
-	default:
+	if !errors.As(err, &syntax) {
 		return ""
 	}
-	before := raw[:min(max(offset-1, 0), int64(len(raw)))]
+	before := raw[:min(max(syntax.Offset-1, 0), int64(len(raw)))]
 	return fmt.Sprintf(":%d:%d", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
-}
-
-// loaded is the Load of an on-demand server whose tools are in a file.
-func loaded(tools []*Tool) func(context.Context) ([]*Tool, error) {
-	return func(context.Context) ([]*Tool, error) { return tools, nil }
 }

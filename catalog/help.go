@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // status is what stands in parentheses behind a server's name.
@@ -31,13 +32,13 @@ func (c *Catalog) rootHelp() string {
 		b.WriteString("Servers (tools SERVER --help lists the tools of one):\n")
 		var rows [][2]string
 		for _, s := range servers {
-			rows = append(rows, [2]string{fmt.Sprintf("%s (%s)", Shown(s.Name), s.status()), Sentence(s.Description)})
+			rows = append(rows, [2]string{fmt.Sprintf("%s (%s)", shellWord(c.servers.spelling(s.Name)), s.status()), Sentence(s.Description)})
 		}
 		table(&b, rows)
 	}
 	if len(top) > 0 {
 		b.WriteString("Tools (tools TOOL --help shows the input of one):\n")
-		table(&b, toolRows(top))
+		table(&b, toolRows(c.top().shell, top))
 	}
 	if len(servers)+len(top) == 0 {
 		b.WriteString("No tools are configured.\n")
@@ -49,10 +50,10 @@ Plan:   tools plan <<'EOF'   shows what a script would call
 	return b.String()
 }
 
-func toolRows(tools []*Tool) [][2]string {
+func toolRows(names *index[*Tool], tools []*Tool) [][2]string {
 	var rows [][2]string
 	for _, t := range tools {
-		rows = append(rows, [2]string{Shown(t.Name), Sentence(t.Description)})
+		rows = append(rows, [2]string{shellWord(names.spelling(t.Name)), Sentence(t.Description)})
 	}
 	slices.SortFunc(rows, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return rows
@@ -62,32 +63,32 @@ func toolRows(tools []*Tool) [][2]string {
 func table(b *strings.Builder, rows [][2]string) {
 	width := 0
 	for _, r := range rows {
-		width = min(max(width, len(r[0])), 40)
+		width = min(max(width, utf8.RuneCountInString(r[0])), 40)
 	}
 	for _, r := range rows {
-		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, OneLine(r[0]), r[1]), " ") + "\n")
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, r[0], r[1]), " ") + "\n")
 	}
 }
 
-// help lists a server's tools.
-func (s *server) help() string {
+// serverHelp lists a server's tools.
+func (c *Catalog) serverHelp(s *server) string {
 	info := s.info()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)", Shown(info.Name), info.status())
-	if d := OneLine(info.Description); d != "" {
+	fmt.Fprintf(&b, "%s (%s)", shellWord(c.servers.spelling(s.Name)), info.status())
+	if d := printable(OneLine(info.Description)); d != "" {
 		b.WriteString(": " + d)
 	}
 	b.WriteString("\n")
-	table(&b, toolRows(info.Tools))
-	fmt.Fprintf(&b, "Input of one: tools %s TOOL --help\n", Shown(info.Name))
+	table(&b, toolRows(s.shelf().shell, info.Tools))
+	fmt.Fprintf(&b, "Input of one: %s TOOL --help\n", c.serverCommand(s))
 	return b.String()
 }
 
-// Help shows a tool: a line to copy, the description and the input schema.
-func (t *Tool) Help() string {
+// toolHelp shows a tool: a line to copy, the description and the input schema.
+func (c *Catalog) toolHelp(s *server, t *Tool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\n\n", t.Command(), t.example())
-	if d := strings.TrimSpace(t.Description); d != "" {
+	fmt.Fprintf(&b, "%s %s\n\n", c.command(s, t), t.example())
+	if d := strings.TrimSpace(printable(t.Description)); d != "" {
 		b.WriteString(d + "\n\n")
 	}
 	b.WriteString("Input schema:\n")
@@ -96,53 +97,79 @@ func (t *Tool) Help() string {
 		pretty.Reset()
 		pretty.WriteString(`{"type": "object"}`)
 	}
-	b.Write(pretty.Bytes())
-	b.WriteByte('\n')
+	b.WriteString(printable(pretty.String()) + "\n")
 	if w := t.SchemaWarning(); w != "" {
 		b.WriteString("Note: " + w + "\n")
 	}
 	return b.String()
 }
 
-// example is an input with the required keys, ready to be filled in.
+// example is an input with the required keys, quoted for the shell and ready
+// to be filled in.
 func (t *Tool) example() string {
-	var doc struct {
-		Required []string `json:"required"`
+	doc, _ := t.shape()
+	required, _ := doc["required"].([]any)
+	props, _ := doc["properties"].(map[string]any)
+	var example object
+	for _, key := range required {
+		if key, ok := key.(string); ok {
+			p, _ := props[key].(map[string]any)
+			example.set(key, sample(doc, p, 0))
+		}
 	}
-	if json.Unmarshal(t.InputSchema, &doc) != nil || len(doc.Required) == 0 {
-		return " '{}'"
+	return shellWord(string(example.encode()))
+}
+
+// sample is a value that a property may have.
+func sample(root, p map[string]any, depth int) json.RawMessage {
+	if c, ok := p["const"]; ok {
+		return encode(c)
 	}
-	root, _ := t.shape()
-	var parts []string
-	for _, key := range doc.Required {
-		value := `"..."`
-		if props, ok := root["properties"].(map[string]any); ok {
-			if p, ok := props[key].(map[string]any); ok {
-				value = sample(p)
+	if list, ok := p["enum"].([]any); ok && len(list) > 0 {
+		return encode(list[0])
+	}
+	typ, _ := p["type"].(string)
+	if list, ok := p["type"].([]any); ok && len(list) > 0 {
+		typ, _ = list[0].(string)
+	}
+	switch typ {
+	case "integer", "number":
+		if n, ok := p["minimum"].(json.Number); ok {
+			return json.RawMessage(n)
+		}
+		return json.RawMessage("1")
+	case "boolean":
+		return json.RawMessage("true")
+	case "array":
+		return json.RawMessage("[]")
+	case "object":
+		return json.RawMessage("{}")
+	case "null":
+		return json.RawMessage("null")
+	}
+	if depth < 8 && typ == "" {
+		if ref, ok := p["$ref"].(string); ok {
+			return sample(root, follow(root, ref), depth+1)
+		}
+		for _, k := range []string{"allOf", "anyOf", "oneOf"} {
+			if subs := subschemas(p[k]); len(subs) > 0 {
+				return sample(root, subs[0], depth+1)
 			}
 		}
-		parts = append(parts, string(quote(key))+":"+value)
 	}
-	return " " + shellQuote("{"+strings.Join(parts, ",")+"}")
+	return json.RawMessage(`"..."`)
 }
 
-func sample(p map[string]any) string {
-	if list, ok := p["enum"].([]any); ok && len(list) > 0 {
-		if raw, err := json.Marshal(list[0]); err == nil {
-			return string(raw)
-		}
+// encode is a decoded JSON value as compact JSON, without escaping for HTML.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // what was decoded encodes
+		panic(err)
 	}
-	switch p["type"] {
-	case "integer", "number":
-		return "1"
-	case "boolean":
-		return "true"
-	case "array":
-		return "[]"
-	case "object":
-		return "{}"
-	}
-	return `"..."`
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quote is s as a JSON string.
+func quote(s string) json.RawMessage { return encode(s) }

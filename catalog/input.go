@@ -12,14 +12,16 @@ import (
 // maxStdin is the largest input that a call reads, in bytes.
 const maxStdin = 4 << 20
 
+// pair is key=value, --key value or --flag.
+type pair struct {
+	key, value string
+	flag       bool // no value: true
+}
+
 // input merges a call's input: stdin, then JSON arguments, then pairs and
-// flags, each in the order typed.
+// flags, each in the order typed; later beats earlier.
 func (r *resolver) input(t *Tool, args []string) (json.RawMessage, *Error) {
 	var texts []object
-	type pair struct {
-		key, value string
-		flag       bool // no value: true
-	}
 	var pairs []pair
 	dash := false
 	for i := 0; i < len(args); i++ {
@@ -28,7 +30,7 @@ func (r *resolver) input(t *Tool, args []string) (json.RawMessage, *Error) {
 		case arg == "-":
 			dash = true
 		case arg == "--":
-		case strings.HasPrefix(strings.TrimLeft(arg, " \t\r\n"), "{") || strings.HasPrefix(strings.TrimLeft(arg, " \t\r\n"), "["):
+		case isJSON(arg):
 			o, err := parseObject([]byte(arg))
 			if err != nil {
 				return nil, r.invalid(t, "the argument %s is no JSON object: %v", clip(arg), err)
@@ -44,7 +46,7 @@ func (r *resolver) input(t *Tool, args []string) (json.RawMessage, *Error) {
 				value, given = args[i], true
 			}
 			pairs = append(pairs, pair{key, value, !given})
-		case isPair(arg):
+		case isPair(arg) || t.hasKeyOf(arg):
 			key, value, _ := strings.Cut(arg, "=")
 			pairs = append(pairs, pair{key, value, false})
 		default:
@@ -56,84 +58,102 @@ func (r *resolver) input(t *Tool, args []string) (json.RawMessage, *Error) {
 		return nil, err
 	}
 	for _, o := range texts {
-		for _, m := range o {
+		for _, m := range o.members {
 			merged.set(m.key, m.value)
 		}
 	}
 	for _, p := range pairs {
-		if !utf8.ValidString(p.key) || !utf8.ValidString(p.value) || strings.ContainsRune(p.key+p.value, 0) {
-			return nil, r.invalid(t, "the value of %s is not valid UTF-8", clip(p.key))
-		}
-		key, spec, err := t.key(p.key)
-		if err != "" {
-			return nil, r.invalid(t, "%s", err)
-		}
-		value := json.RawMessage("true")
-		if !p.flag {
-			value = typed(p.value, spec)
+		key, value, why := t.member(p)
+		if why != "" {
+			return nil, r.invalid(t, "%s", why)
 		}
 		merged.set(key, value)
 	}
 	return merged.encode(), nil
 }
 
+// isInput reports whether a word is a part of an input, as opposed to a name.
+func isInput(arg string) bool { return strings.HasPrefix(arg, "-") || isJSON(arg) || isPair(arg) }
+
+// isJSON reports whether arg is meant as a JSON text.
+func isJSON(arg string) bool {
+	arg = strings.TrimLeft(arg, " \t\r\n")
+	return strings.HasPrefix(arg, "{") || strings.HasPrefix(arg, "[")
+}
+
 // isPair reports whether arg is key=value.
 func isPair(arg string) bool {
 	i := strings.IndexByte(arg, '=')
-	return i > 0 && arg[0] != '-' && arg[0] != '{' && arg[0] != '[' && !strings.ContainsAny(arg[:i], " \t\n\"'{}")
+	return i > 0 && arg[0] != '-' && !strings.ContainsAny(arg[:i], " \t\r\n\"'{}[]")
+}
+
+// hasKeyOf reports whether arg is key=value with a key, however odd, that the
+// schema has.
+func (t *Tool) hasKeyOf(arg string) bool {
+	key, _, ok := strings.Cut(arg, "=")
+	if !ok {
+		return false
+	}
+	_, props := t.shape()
+	_, ok = props.exact[key]
+	return ok
+}
+
+// member is what a pair stands for. why is not empty when it stands for nothing.
+func (t *Tool) member(p pair) (key string, value json.RawMessage, why string) {
+	switch {
+	case !utf8.ValidString(p.key) || !utf8.ValidString(p.value):
+		return "", nil, "the value of " + clip(p.key) + " is not valid UTF-8"
+	case strings.Contains(p.key, "\x00") || strings.Contains(p.value, "\x00"):
+		return "", nil, "the value of " + clip(p.key) + " holds a NUL byte"
+	}
+	key, spec, why := t.key(p.key)
+	switch {
+	case why != "":
+		return "", nil, why
+	case p.flag:
+		return key, json.RawMessage("true"), ""
+	case spec != isString:
+		if v, err := parseValue([]byte(p.value)); err == nil {
+			return key, v, ""
+		}
+	}
+	return key, quote(p.value), ""
 }
 
 // stdin reads the object on stdin when stdin belongs to the call or - asks for it.
 func (r *resolver) stdin(t *Tool, dash bool) (object, *Error) {
+	if r.literal {
+		return object{}, nil
+	}
 	in := r.attached
 	if in == nil && dash {
 		in = r.inherited
 	}
-	if in == nil {
-		if dash && !r.literal {
-			return nil, r.invalid(t, "- reads the input from stdin, and stdin is empty")
+	var raw []byte
+	if in != nil {
+		var err error
+		raw, err = io.ReadAll(io.LimitReader(in, maxStdin+1))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return object{}, r.invalid(t, "stdin cannot be read: %v", err)
 		}
-		return nil, nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(in, maxStdin+1))
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return nil, r.invalid(t, "stdin cannot be read: %v", err)
+	switch empty := len(bytes.TrimSpace(raw)) == 0; {
 	case len(raw) > maxStdin:
-		return nil, r.invalid(t, "stdin is larger than 4 MiB; an input is at most that")
-	case len(bytes.TrimSpace(raw)) == 0 && dash:
-		return nil, r.invalid(t, "- reads the input from stdin, and stdin is empty")
-	case len(bytes.TrimSpace(raw)) == 0:
-		return nil, nil
+		return object{}, r.invalid(t, "stdin is larger than 4 MiB; an input is at most that")
+	case empty && dash:
+		return object{}, r.invalid(t, "- reads the input from stdin, and stdin is empty")
+	case empty:
+		return object{}, nil
 	}
 	o, err := parseObject(raw)
 	if err != nil {
-		return nil, r.invalid(t, "stdin is no JSON object: %v", err)
+		return object{}, r.invalid(t, "stdin is no JSON object: %v", err)
 	}
 	return o, nil
 }
 
-// typed is a pair's value: text where the schema says string, else JSON, else text.
-func typed(value string, spec stringness) json.RawMessage {
-	if spec != isString {
-		if raw := []byte(value); json.Valid(raw) {
-			var compact bytes.Buffer
-			if json.Compact(&compact, raw) == nil {
-				return compact.Bytes()
-			}
-		}
-	}
-	return quote(value)
-}
-
+// invalid is an invalid_input that names the tool's help.
 func (r *resolver) invalid(t *Tool, format string, args ...any) *Error {
-	return Errorf(InvalidInput, format+"; see "+t.Command()+" --help", args...)
-}
-
-// clip quotes hostile text for a message: on one line, cut when long.
-func clip(s string) string {
-	if r := []rune(OneLine(s)); len(r) > 60 {
-		return string(quote(string(r[:59]) + "…"))
-	}
-	return string(quote(OneLine(s)))
+	return fault(InvalidInput, format+"; see %s --help", append(args, r.command(r.on, t))...)
 }

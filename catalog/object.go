@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 )
 
@@ -16,48 +15,38 @@ type member struct {
 }
 
 // object is a JSON object in the order of its keys.
-type object []member
+type object struct {
+	members []member
+	at      map[string]int
+}
 
 // set gives key a value; a key that is there keeps its place.
 func (o *object) set(key string, value json.RawMessage) {
-	for i := range *o {
-		if (*o)[i].key == key {
-			(*o)[i].value = value
-			return
-		}
+	if i, ok := o.at[key]; ok {
+		o.members[i].value = value
+		return
 	}
-	*o = append(*o, member{key, value})
+	if o.at == nil {
+		o.at = map[string]int{}
+	}
+	o.at[key] = len(o.members)
+	o.members = append(o.members, member{key, value})
 }
 
 func (o object) encode() json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
+	out := []byte{'{'}
+	for i, m := range o.members {
 		if i > 0 {
-			b.WriteByte(',')
+			out = append(out, ',')
 		}
-		b.Write(quote(m.key))
-		b.WriteByte(':')
-		b.Write(m.value)
+		out = append(append(append(out, quote(m.key)...), ':'), m.value...)
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return append(out, '}')
 }
 
-// quote is s as a JSON string, without escaping for HTML.
-func quote(s string) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil { // a string always encodes
-		panic(err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// Object checks that raw is exactly one JSON object in valid UTF-8 without NUL
-// and returns it compacted, digits and key order as written. Of a key given
-// twice the last value stays.
+// Object checks that raw is exactly one JSON object in valid Unicode without
+// NUL bytes and returns it compacted, digits and key order as written. Of a key
+// given twice, at any depth, the last value stays.
 func Object(raw []byte) (json.RawMessage, error) {
 	o, err := parseObject(raw)
 	if err != nil {
@@ -67,84 +56,74 @@ func Object(raw []byte) (json.RawMessage, error) {
 }
 
 func parseObject(raw []byte) (object, error) {
-	if !utf8.Valid(raw) {
-		return nil, errors.New("it is not valid UTF-8")
+	compact, err := compacted(raw)
+	if err != nil {
+		return object{}, err
 	}
-	if bytes.IndexByte(raw, 0) >= 0 {
-		return nil, errors.New("it holds a NUL byte")
+	if compact[0] != '{' {
+		return object{}, fmt.Errorf("it is %s", kindOf(compact))
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	tok, err := dec.Token()
-	switch {
-	case err == io.EOF:
-		return nil, errors.New("it is empty")
-	case err != nil:
-		return nil, jsonFault(raw, err)
-	case tok != json.Delim('{'):
-		return nil, fmt.Errorf("it is %s", kindOf(raw))
-	}
+	r := reader{src: compact}
 	var o object
-	seen := map[string]int{}
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, jsonFault(raw, err)
-		}
-		key, ok := tok.(string)
-		if !ok {
-			return nil, errors.New("it is not JSON")
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, jsonFault(raw, err)
-		}
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, value); err != nil {
-			return nil, jsonFault(raw, err)
-		}
-		if at, twice := seen[key]; twice {
-			o[at].value = compact.Bytes()
-			continue
-		}
-		seen[key] = len(o)
-		o = append(o, member{key, compact.Bytes()})
+	for _, s := range r.object() {
+		o.set(s.key, r.out[s.value:s.end:s.end])
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, jsonFault(raw, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("something follows the object")
+	if r.fault != nil {
+		return object{}, r.fault
 	}
 	return o, nil
 }
 
-func jsonFault(raw []byte, err error) error {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("it is not JSON (at byte %d: %s)", syntax.Offset, syntax.Error())
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return fmt.Errorf("it is not JSON (it ends too early, after %d bytes)", len(raw))
+// parseValue is Object for any JSON value.
+func parseValue(raw []byte) (json.RawMessage, error) {
+	compact, err := compacted(raw)
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("it is not JSON (%w)", err)
+	r := reader{src: compact}
+	r.any()
+	return r.out, r.fault
+}
+
+// compacted checks that raw is one JSON value and takes out the white space.
+func compacted(raw []byte) ([]byte, error) {
+	switch {
+	case !utf8.Valid(raw):
+		return nil, errors.New("it is not valid UTF-8")
+	case bytes.IndexByte(raw, 0) >= 0:
+		return nil, errors.New("it holds a NUL byte")
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, errors.New("it is empty")
+	}
+	var b bytes.Buffer
+	err := json.Compact(&b, raw)
+	if err == nil {
+		return b.Bytes(), nil
+	}
+	var first json.RawMessage
+	if json.NewDecoder(bytes.NewReader(raw)).Decode(&first) == nil {
+		return nil, fmt.Errorf("something follows %s", kindOf(first))
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, fmt.Errorf("it is not JSON (at byte %d: %s)", syntax.Offset, syntax.Error())
+	}
+	return nil, fmt.Errorf("it is not JSON (%w)", err)
 }
 
 // kindOf names what a JSON text is, with its article.
 func kindOf(raw []byte) string {
-	switch raw = bytes.TrimSpace(raw); {
-	case len(raw) == 0:
-		return "nothing"
-	case raw[0] == '{':
+	switch raw = bytes.TrimSpace(raw); raw[0] {
+	case '{':
 		return "an object"
-	case raw[0] == '[':
+	case '[':
 		return "an array"
-	case raw[0] == '"':
+	case '"':
 		return "a string"
-	case raw[0] == 't' || raw[0] == 'f':
+	case 't', 'f':
 		return "a boolean"
-	case raw[0] == 'n':
+	case 'n':
 		return "null"
-	default:
-		return "a number"
 	}
+	return "a number"
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -11,15 +12,6 @@ type Request struct {
 	Call *Call  // a call, not yet checked against the schema
 	Text string // help or search results to print
 	Plan bool   // a plan of the script on stdin
-}
-
-// resolver carries one command line through the steps.
-type resolver struct {
-	*Catalog
-	ctx                 context.Context
-	attached, inherited io.Reader
-	literal             bool   // load and read nothing
-	needsLoad           string // with literal: the server that would have to be loaded
 }
 
 // Resolve turns the words after `tools` into a request. attached is the stdin
@@ -42,138 +34,120 @@ func (c *Catalog) ResolveLiteral(args []string) (req Request, needsLoad string, 
 	return req, "", err
 }
 
-// builtins are the commands of `tools` itself.
-var builtins = set("help", "search", "plan", "scripts")
-
-func isHelp(word string) bool { return word == "--help" || word == "-h" }
-
-func hasHelp(args []string) bool {
-	for _, a := range args {
-		if isHelp(a) {
-			return true
-		}
-	}
-	return false
+// resolver carries one command line through the steps.
+type resolver struct {
+	*Catalog
+	ctx                 context.Context
+	attached, inherited io.Reader
+	literal             bool    // load and read nothing
+	needsLoad           string  // with literal: the server that would have to be loaded
+	on                  *server // the server of the tool that was found, if it has one
 }
 
+// line resolves a whole line. The first word decides, and where it names both
+// a server and a tool the second one does.
 func (r *resolver) line(args []string) (Request, *Error) {
-	for len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
+	args = skipDashes(args)
 	if len(args) == 0 || isHelp(args[0]) {
 		return Request{Text: r.rootHelp()}, nil
 	}
-	word, rest := args[0], args[1:]
-	tools, servers := r.top.find(word), r.servers.find(word)
-	if b := normal(word); builtins[b] && !(len(tools)+len(servers) > 0 && r.callsReal(rest, servers)) {
+	word, rest := args[0], skipDashes(args[1:])
+	tools, hidden := r.top().find(word)
+	servers := r.servers.find(word)
+	if b := normal(word); builtins[b] && !r.meansReal(b, rest, tools, servers) {
 		return r.builtin(b, rest)
 	}
-	if len(servers) > 1 || len(servers) == 0 && len(tools) > 1 {
-		return Request{}, clash(word, servers, tools)
-	}
-	if len(servers) == 1 && len(tools) > 0 && !r.meansServer(servers[0], rest) {
-		servers = nil
-		if len(tools) > 1 {
-			return Request{}, clash(word, nil, tools)
+	if len(servers) > 0 && len(tools) > 0 {
+		toServer, err := r.meansServer(servers, rest)
+		if err != nil || r.needsLoad != "" {
+			return Request{}, err
+		}
+		if toServer {
+			tools = nil
+		} else {
+			servers = nil
 		}
 	}
 	switch {
+	case len(servers)+len(tools) > 1:
+		return Request{}, r.clash(word, servers, tools)
 	case len(servers) == 1:
 		return r.onServer(servers[0], rest)
 	case len(tools) == 1:
 		return r.onTool(tools[0], rest)
-	case len(r.hidden.find(word)) > 0:
-		return Request{}, Errorf(UnknownCommand, "%s is not a shell command: call it directly, as a tool of its own", Shown(word))
+	case hidden:
+		return Request{}, calledDirectly(word)
 	}
 	return Request{}, r.unknown(word)
 }
 
-// callsReal reports whether the words after a built-in command's name mean a
-// real tool or server of that name: they are an object, pairs, flags, or come
-// from stdin.
-func (r *resolver) callsReal(rest []string, servers []*server) bool {
-	if len(rest) == 0 {
-		return r.attached != nil
+func skipDashes(args []string) []string {
+	for len(args) > 0 && args[0] == "--" {
+		args = args[1:]
 	}
-	if len(servers) == 1 {
-		if found, _ := servers[0].findTool(rest[0]); len(found) > 0 {
-			return true
-		}
-	}
-	for _, a := range rest {
-		if strings.HasPrefix(a, "{") || strings.HasPrefix(a, "-") || isPair(a) {
-			return true
-		}
-	}
-	return false
+	return args
 }
 
-// meansServer decides between a server and a top-level tool of one name.
-func (r *resolver) meansServer(s *server, rest []string) bool {
+// meansServer decides between servers and a top-level tool of one name: a
+// second word that names one of the server's tools, or --help, means the
+// server. A server that is not loaded is loaded to find out.
+func (r *resolver) meansServer(servers []*server, rest []string) (bool, *Error) {
 	if len(rest) == 0 {
-		return false
+		return false, nil
 	}
 	if isHelp(rest[0]) {
-		return true
+		return true, nil
 	}
-	found, _ := s.findTool(rest[0])
-	return len(found) > 0
+	if isInput(rest[0]) {
+		return false, nil
+	}
+	for _, s := range servers {
+		if err := r.ready(s); err != nil || r.needsLoad != "" {
+			return true, err
+		}
+		if found, hidden := s.shelf().find(rest[0]); len(found) > 0 || hidden {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
-func (r *resolver) builtin(name string, rest []string) (Request, *Error) {
-	if hasHelp(rest) || name == "help" && len(rest) == 0 {
-		return Request{Text: r.rootHelp()}, nil
-	}
-	switch name {
-	case "help":
-		return r.line(append(rest, "--help"))
-	case "search":
-		if len(rest) == 0 {
-			return Request{}, Errorf(InvalidInput, "tools search needs words: tools search pull request")
+// ready loads the server when it has to be, or notes that it would have to be.
+func (r *resolver) ready(s *server) *Error {
+	if s.loadable() {
+		if r.literal {
+			r.needsLoad = s.Name
+			return nil
 		}
-		return Request{Text: r.search(strings.Join(rest, " "))}, nil
-	case "plan":
-		if len(rest) > 0 && rest[0] != "-" {
-			return Request{}, Errorf(InvalidInput, "tools plan takes no %q: it reads a script from stdin, as in tools plan <<'EOF'", rest[0])
-		}
-		return Request{Plan: true}, nil
-	default:
-		return Request{}, Errorf(UnknownCommand, "no such command: tools %s; run tools --help", name)
+		return s.load(r.ctx)
 	}
+	return s.fault()
 }
 
 func (r *resolver) onServer(s *server, rest []string) (Request, *Error) {
-	if !s.isLoaded() && s.Load != nil {
-		if r.literal {
-			r.needsLoad = s.Name
-			return Request{}, nil
-		}
-		if err := s.load(r.ctx); err != nil {
-			return Request{}, err
-		}
-	}
-	if s.Unavailable != nil {
-		return Request{}, s.Unavailable
+	if err := r.ready(s); err != nil || r.needsLoad != "" {
+		return Request{}, err
 	}
 	if len(rest) == 0 || isHelp(rest[0]) {
-		return Request{Text: s.help()}, nil
+		return Request{Text: r.serverHelp(s)}, nil
 	}
 	word := rest[0]
-	found, hidden := s.findTool(word)
+	found, hidden := s.shelf().find(word)
 	switch {
 	case len(found) == 1:
+		r.on = s
 		return r.onTool(found[0], rest[1:])
 	case len(found) > 1:
-		return Request{}, clash(word, nil, found)
+		return Request{}, r.clash(word, nil, found)
 	case hidden:
-		return Request{}, Errorf(UnknownCommand, "%s %s is not a shell command: call it directly, as a tool of its own", Shown(s.Name), Shown(word))
+		return Request{}, calledDirectly(s.Name + " " + word)
 	}
-	return Request{}, unknownIn(s, word)
+	return Request{}, r.unknownIn(s, word)
 }
 
 func (r *resolver) onTool(t *Tool, rest []string) (Request, *Error) {
-	if hasHelp(rest) {
-		return Request{Text: t.Help()}, nil
+	if wantsHelp(rest) {
+		return Request{Text: r.toolHelp(r.on, t)}, nil
 	}
 	input, err := r.input(t, rest)
 	if err != nil {
@@ -182,35 +156,62 @@ func (r *resolver) onTool(t *Tool, rest []string) (Request, *Error) {
 	return Request{Call: &Call{Tool: t, Input: input}}, nil
 }
 
-func clash(word string, servers []*server, tools []*Tool) *Error {
-	var names []string
-	for _, s := range servers {
-		names = append(names, "tools "+s.Name)
-	}
-	for _, t := range tools {
-		if t.Server != "" {
-			names = append(names, "tools "+t.Server+" "+t.Name)
-		} else {
-			names = append(names, "tools "+t.Name)
+func isHelp(word string) bool { return word == "--help" || word == "-h" }
+
+// wantsHelp reports whether help is asked for anywhere on a tool's line. A -h
+// behind `--key` is that key's value.
+func wantsHelp(args []string) bool {
+	for i, a := range args {
+		if a == "--help" {
+			return true
+		}
+		if a == "-h" && (i == 0 || !takesValue(args[i-1])) {
+			return true
 		}
 	}
-	return Errorf(UnknownCommand, "%q could mean %s; type one of them exactly", word, strings.Join(names, " or "))
+	return false
 }
 
-func (r *resolver) unknown(word string) *Error {
-	names := append(append([]string{}, r.servers.names...), r.top.names...)
-	return Errorf(UnknownCommand, "no server or tool is called %q%s; run tools --help", word, didYouMean(near(word, names)))
+// takesValue reports whether arg is a `--key` whose value is the next word.
+func takesValue(arg string) bool {
+	return len(arg) > 2 && strings.HasPrefix(arg, "--") && !strings.Contains(arg, "=")
 }
 
-func unknownIn(s *server, word string) *Error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Errorf(UnknownCommand, "%s has no tool %q%s; run tools %s --help", Shown(s.Name), word, didYouMean(near(word, s.tools.names)), Shown(s.Name))
-}
+// builtins are the commands of `tools` itself.
+var builtins = set("help", "search", "plan", "scripts")
 
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
+// meansReal reports whether a line that starts with a built-in command's name
+// means a real tool or server of that name: an object, pairs or flags follow, or
+// stdin; or one of the server's tools. Bare words mean the built-in command.
+func (r *resolver) meansReal(name string, rest []string, tools []*Tool, servers []*server) bool {
+	if len(tools)+len(servers) == 0 {
+		return false
 	}
-	return " (did you mean " + strings.Join(names, ", ") + "?)"
+	if len(rest) == 0 {
+		return name == "scripts" || len(tools) > 0 && r.attached != nil
+	}
+	for _, s := range servers {
+		if found, _ := s.shelf().find(rest[0]); len(found) > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(rest, isInput)
+}
+
+func (r *resolver) builtin(name string, rest []string) (Request, *Error) {
+	switch {
+	case name == "help" && len(rest) == 0, slices.ContainsFunc(rest, isHelp):
+		return Request{Text: r.rootHelp()}, nil
+	case name == "help":
+		return r.line(append(slices.Clone(rest), "--help"))
+	case name == "search" && len(rest) == 0:
+		return Request{}, Errorf(InvalidInput, "tools search needs words, as in: tools search pull request")
+	case name == "search":
+		return Request{Text: r.search(strings.Join(rest, " "))}, nil
+	case name == "plan" && (len(rest) == 0 || rest[0] == "-"):
+		return Request{Plan: true}, nil
+	case name == "plan":
+		return Request{}, fault(InvalidInput, "tools plan takes no %s: it reads a script from stdin, as in: tools plan <<'EOF'", clip(rest[0]))
+	}
+	return Request{}, fault(UnknownCommand, "there is no command tools %s; run tools --help", name)
 }
