@@ -3,24 +3,32 @@ package approvals
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tools-in-shell/tis/catalog"
 )
 
-// DefaultTimeout is how long a request waits for its answer.
-const DefaultTimeout = 15 * time.Minute
+// How long a request waits for its answer.
+const (
+	DefaultTimeout = 15 * time.Minute
+	MinTimeout     = time.Minute
+	MaxTimeout     = 24 * time.Hour
+)
 
 // Config of a Gate.
 type Config struct {
-	Mode    Mode          // default Normal
-	Timeout time.Duration // of a request; default DefaultTimeout
-	Rules   *Rules        // the host's; may be nil
-	// Now is the clock; default time.Now.
+	// Mode decides where no rule does; default Normal.
+	Mode Mode
+	// Timeout of a request; default DefaultTimeout, kept from MinTimeout to MaxTimeout.
+	Timeout time.Duration
+	// Rules are the host's; may be nil.
+	Rules *Rules
+	// Now is the clock; default time.Now. Only its wall time counts, since
+	// deadlines are shared by processes.
 	Now func() time.Time
 }
 
@@ -38,72 +46,15 @@ func NewGate(store Store, cfg Config) *Gate {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = DefaultTimeout
 	}
+	cfg.Timeout = min(max(cfg.Timeout, MinTimeout), MaxTimeout)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	return &Gate{store: store, cfg: cfg}
 }
 
-// Fingerprint identifies an exact call: the tool as it is defined now, and the
-// input by its meaning.
-func Fingerprint(call catalog.Call) (string, error) {
-	input, err := catalog.Canonical(call.Input)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%d\n", identity(call.Tool), len(input))
-	h.Write(input)
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// identity is a tool as it is defined now.
-func identity(t *catalog.Tool) string { return t.RegistryName() + "@" + t.Digest() }
-
-// judge is what rules, mode and hints say, before any answer counts.
-func (g *Gate) judge(ctx context.Context, call catalog.Call) Verdict {
-	risk := RiskChanges
-	if call.Tool.Hints.IsReadOnly() {
-		risk = RiskReadOnly
-	}
-	if rule, fault := g.cfg.Rules.match(ctx, call); rule != nil {
-		v := Verdict{Risk: risk, Why: "rule " + rule.label(), Message: rule.Message}
-		switch {
-		case fault != nil:
-			v.Outcome, v.Risk = Ask, RiskNeedsApproval
-			v.Why += ", which failed: " + catalog.OneLine(fault.Error())
-		case rule.Decision == "allow":
-			v.Outcome = Run
-		case rule.Decision == "deny":
-			v.Outcome, v.Risk = Deny, RiskBlocked
-		default:
-			v.Outcome, v.Risk = Ask, RiskNeedsApproval
-		}
-		return v
-	}
-	if why := g.cfg.Mode.gates(call.Tool); why != "" {
-		return Verdict{Outcome: Ask, Why: why, Risk: RiskNeedsApproval}
-	}
-	return Verdict{Outcome: Run, Why: "mode " + string(g.cfg.Mode), Risk: risk}
-}
-
-// gates says why the mode asks about a tool, or "".
-func (m Mode) gates(t *catalog.Tool) string {
-	declared := func(b *bool) bool { return b != nil && *b }
-	switch {
-	case m == Off:
-		return ""
-	case t.Policy.RequiresApproval:
-		return "its owner requires approval"
-	case declared(t.Hints.Destructive):
-		return "it declares that it is destructive"
-	case declared(t.Hints.OpenWorld):
-		return "it declares that it reaches the outside world"
-	case m == Protective && !declared(t.Hints.ReadOnly):
-		return "it does not declare that it is read-only"
-	}
-	return ""
-}
+// now is the wall time as stores keep it.
+func (g *Gate) now() time.Time { return g.cfg.Now().UTC().Truncate(time.Millisecond) }
 
 // Preview judges calls that a script would make, in order. Nobody is asked and
 // no answer is used up, but one-off answers are counted: two identical calls
@@ -112,128 +63,125 @@ func (g *Gate) Preview(ctx context.Context, session string, calls []catalog.Call
 	unused := map[string][]Decision{}
 	verdicts := make([]Verdict, len(calls))
 	for i, call := range calls {
-		v, done, err := g.standing(ctx, session, call)
+		v, answers, err := g.weigh(ctx, session, call)
 		if err != nil {
 			return nil, err
 		}
-		if !done {
-			answers, seen := unused[v.Fingerprint]
+		v, _ = v.under(answers.Always, call)
+		if v.Outcome != Deny {
+			left, seen := unused[v.Fingerprint]
 			if !seen {
-				if answers, err = g.store.Unused(ctx, session, v.Fingerprint); err != nil {
-					return nil, err
-				}
+				left = answers.OneOff
 			}
-			if len(answers) > 0 {
-				v = v.answered(answers[0], call)
-				answers = answers[1:]
+			if n := next(left, v.Outcome == Run); n >= 0 {
+				v = v.answered(left[n], call)
+				left = slices.Delete(slices.Clone(left), n, n+1)
 			}
-			unused[v.Fingerprint] = answers
+			unused[v.Fingerprint] = left
 		}
 		verdicts[i] = v
 	}
 	return verdicts, nil
 }
 
+// next is the index of the one-off answer that the next identical call uses, or
+// -1. A call that would run anyway uses no answer that allows it.
+func next(oneOff []Decision, runs bool) int {
+	return slices.IndexFunc(oneOff, func(d Decision) bool { return d == Reject || !runs })
+}
+
 // Authorize judges a call that is about to start. When a one-off answer lets it
-// run, that answer is used up, by this call and no other. An Ask verdict raises
-// nothing by itself: that is Ask's work. With an error the call must not run.
+// run, that answer is used up, by this call and no other; so is one that rejects
+// it. An Ask verdict raises nothing by itself: that is Ask's work. With an error
+// the call must not run.
 func (g *Gate) Authorize(ctx context.Context, session, run string, call catalog.Call) (Verdict, error) {
-	v, done, err := g.standing(ctx, session, call)
-	if err != nil || done {
-		return v, err
-	}
-	d, ok, err := g.store.Consume(ctx, session, v.Fingerprint, run, g.cfg.Now())
+	judged, answers, err := g.weigh(ctx, session, call)
 	if err != nil {
 		return Verdict{}, err
 	}
-	if ok {
-		v = v.answered(d, call)
+	v, byAlways := judged.under(answers.Always, call)
+	if v.Outcome == Ask || v.Outcome == Run && next(answers.OneOff, true) >= 0 {
+		d, ok, err := g.store.Consume(ctx, Use{Session: session, Fingerprint: v.Fingerprint, Run: run, At: g.now(), RejectOnly: v.Outcome == Run})
+		if err != nil {
+			return Verdict{}, fmt.Errorf("use an answer: %w", err)
+		}
+		if ok {
+			return v.answered(d, call), nil
+		}
+	}
+	if byAlways {
+		a := answers.Always
+		err := g.store.Record(ctx, Event{At: g.now(), What: UseOf(a.Decision), Request: a.Request, Session: session, Command: call.Tool.Command(), Who: a.Who, Run: run})
+		if err != nil {
+			return Verdict{}, fmt.Errorf("record the use of an answer: %w", err)
+		}
 	}
 	return v, nil
 }
 
-// standing is the verdict before one-off answers; done says that they don't matter.
-func (g *Gate) standing(ctx context.Context, session string, call catalog.Call) (v Verdict, done bool, err error) {
-	v = g.judge(ctx, call)
-	if v.Fingerprint, err = Fingerprint(call); err != nil {
-		return Verdict{}, true, err
+// weigh judges a call and fetches the answers that bear on it. The store is
+// asked about every call, so that one that fails closes the gate.
+func (g *Gate) weigh(ctx context.Context, session string, call catalog.Call) (Verdict, Answers, error) {
+	v, err := g.judge(ctx, call)
+	if err != nil {
+		return Verdict{}, Answers{}, err
 	}
-	if v.Outcome == Deny {
-		return v, true, nil
+	answers, err := g.store.Answers(ctx, session, identity(call.Tool), v.Fingerprint)
+	if err != nil {
+		return Verdict{}, Answers{}, fmt.Errorf("look up answers: %w", err)
 	}
-	d, err := g.store.Standing(ctx, session, identity(call.Tool))
-	switch {
-	case err != nil:
-		return Verdict{}, true, err
-	case d == RejectAlways:
-		v.Outcome, v.Risk, v.Why = Deny, RiskBlocked, "a person rejected this tool for the session"
-		return v, true, nil
-	case v.Outcome == Run:
-		return v, true, nil
-	case d == AllowAlways:
-		return v.answered(AllowAlways, call), true, nil
-	}
-	return v, false, nil
-}
-
-// answered is the verdict after a person's answer.
-func (v Verdict) answered(d Decision, call catalog.Call) Verdict {
-	switch d {
-	case Allow, AllowAlways:
-		v.Outcome, v.Why, v.Risk = Run, "a person answered "+string(d), RiskChanges
-		if call.Tool.Hints.IsReadOnly() {
-			v.Risk = RiskReadOnly
-		}
-	default:
-		v.Outcome, v.Why, v.Risk = Deny, "a person rejected this call", RiskBlocked
-	}
-	return v
+	return v, answers, nil
 }
 
 // Ask raises a request for each call, or returns the identical one that is
-// open: the n-th identical call stands for the n-th identical request.
+// open: the n-th identical call stands for the n-th identical request. After an
+// error it may be called again with the same calls.
 func (g *Gate) Ask(ctx context.Context, session, run string, calls []catalog.Call) ([]Request, error) {
 	requests := make([]Request, len(calls))
-	seen := map[string]int{}
+	asked := map[string]int{}
 	for i, call := range calls {
 		fp, err := Fingerprint(call)
 		if err != nil {
 			return nil, err
 		}
-		now := g.cfg.Now().UTC().Truncate(time.Millisecond)
+		now := g.now()
 		requests[i], err = g.store.Raise(ctx, Request{
 			ID: strings.ToLower(rand.Text()[:16]), Session: session, Tool: call.Tool.RegistryName(), Command: call.Tool.Command(),
 			Arguments: call.Input, Fingerprint: fp, Risk: RiskNeedsApproval, Mode: g.cfg.Mode,
 			AskedAt: now, ExpiresAt: now.Add(g.cfg.Timeout), Identity: identity(call.Tool), Run: run,
-		}, seen[fp], now)
+		}, asked[fp], now)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("raise a request: %w", err)
 		}
-		seen[fp]++
+		asked[fp]++
 	}
 	return requests, nil
 }
 
-// Answer records a person's answer to an open request.
+// Answer records a person's answer to an open request. Its errors wrap
+// ErrUnknownRequest, ErrAnswered and ErrExpired, or are the store's own.
 func (g *Gate) Answer(ctx context.Context, id string, d Decision, who string) (Request, error) {
 	switch d {
 	case Allow, AllowAlways, Reject, RejectAlways:
 	default:
 		return Request{}, fmt.Errorf("decision %q: want allow, allow_always, reject or reject_always", d)
 	}
-	r, err := g.store.Answer(ctx, id, d, who, g.cfg.Now())
+	if strings.TrimSpace(who) == "" {
+		return Request{}, errors.New("an answer needs the name of who gives it")
+	}
+	r, err := g.store.Answer(ctx, id, d, who, g.now())
 	if err != nil {
-		return Request{}, fmt.Errorf("request %s: %w", id, err)
+		return Request{}, fmt.Errorf("request %q: %w", id, err)
 	}
 	return r, nil
 }
 
-// List is the requests that wait for an answer; all sessions for "".
+// List is the requests that wait for an answer, oldest first; all sessions for "".
 func (g *Gate) List(ctx context.Context, session string) ([]Request, error) {
-	return g.store.Open(ctx, session, g.cfg.Now())
+	return g.store.Open(ctx, session, g.now())
 }
 
-// History is the audit trail; all sessions for "".
+// History is the audit trail, oldest first; all sessions for "".
 func (g *Gate) History(ctx context.Context, session string) ([]Event, error) {
 	return g.store.History(ctx, session)
 }

@@ -17,141 +17,168 @@ func TestMemoryConformance(t *testing.T) {
 	storetest.Run(t, func(*testing.T) approvals.Store { return approvals.NewMemory() })
 }
 
-func call(t *testing.T, hints, input string) catalog.Call {
+var ctx = context.Background()
+
+// tb is what *testing.T and *rapid.T have in common.
+type tb interface {
+	require.TestingT
+	Helper()
+}
+
+// call is github delete_branch with hints (a JSON object) and an input.
+func call(t tb, hints, input string) catalog.Call {
 	t.Helper()
-	tl, err := catalog.ToolFromMCP("github", json.RawMessage(`{"name":"delete_branch","annotations":`+hints+`}`))
+	tool, err := catalog.ToolFromMCP("github", json.RawMessage(`{"name":"delete_branch","annotations":`+hints+`}`))
 	require.NoError(t, err)
-	return catalog.Call{Tool: tl, Input: json.RawMessage(input)}
+	return catalog.Call{Tool: tool, Input: json.RawMessage(input)}
 }
 
 const destructive = `{"destructiveHint":true}`
 
+// world is a gate over a memory store with a clock that stands still.
+type world struct {
+	*approvals.Gate
+	t   tb
+	now time.Time
+}
+
+func newWorld(t tb, mode approvals.Mode, store approvals.Store, rules ...approvals.Rule) *world {
+	t.Helper()
+	compiled, err := approvals.CompileRules(rules)
+	require.NoError(t, err)
+	w := &world{t: t, now: time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.FixedZone("", 3600))}
+	w.Gate = approvals.NewGate(store, approvals.Config{Mode: mode, Rules: compiled, Now: func() time.Time { return w.now }})
+	return w
+}
+
+func gate(t tb, rules ...approvals.Rule) *world {
+	t.Helper()
+	return newWorld(t, approvals.Normal, approvals.NewMemory(), rules...)
+}
+
+func (w *world) authorize(session string, c catalog.Call) approvals.Verdict {
+	w.t.Helper()
+	v, err := w.Authorize(ctx, session, "run", c)
+	require.NoError(w.t, err)
+	return v
+}
+
+func (w *world) preview(calls ...catalog.Call) (out []approvals.Outcome) {
+	w.t.Helper()
+	verdicts, err := w.Preview(ctx, "s", calls)
+	require.NoError(w.t, err)
+	for _, v := range verdicts {
+		out = append(out, v.Outcome)
+	}
+	return out
+}
+
+// ask raises a request for each call and gives the answers in order.
+func (w *world) ask(calls []catalog.Call, answers ...approvals.Decision) []approvals.Request {
+	w.t.Helper()
+	requests, err := w.Ask(ctx, "s", "asking run", calls)
+	require.NoError(w.t, err)
+	for i, d := range answers {
+		_, err := w.Answer(ctx, requests[i].ID, d, "ana")
+		require.NoError(w.t, err)
+	}
+	return requests
+}
+
 func TestModes(t *testing.T) {
+	const run, ask = approvals.Run, approvals.Ask
 	for _, c := range []struct {
 		hints                   string
 		off, normal, protective approvals.Outcome
 	}{
-		{`{}`, approvals.Run, approvals.Run, approvals.Ask},
-		{`{"readOnlyHint":true}`, approvals.Run, approvals.Run, approvals.Run},
-		{`{"readOnlyHint":false}`, approvals.Run, approvals.Run, approvals.Ask},
-		{destructive, approvals.Run, approvals.Ask, approvals.Ask},
-		{`{"openWorldHint":true}`, approvals.Run, approvals.Ask, approvals.Ask},
-		{`{"readOnlyHint":true,"openWorldHint":true}`, approvals.Run, approvals.Ask, approvals.Ask},
-		{`{"readOnlyHint":true,"destructiveHint":true}`, approvals.Run, approvals.Ask, approvals.Ask},
-		{`{"destructiveHint":false,"openWorldHint":false}`, approvals.Run, approvals.Run, approvals.Ask},
-		{`{"readOnlyHint":false,"idempotentHint":false}`, approvals.Run, approvals.Run, approvals.Ask},
+		{`{}`, run, run, ask},
+		{`{"readOnlyHint":true}`, run, run, run},
+		{`{"readOnlyHint":true,"destructiveHint":false,"openWorldHint":false}`, run, run, run},
+		{`{"readOnlyHint":false}`, run, run, ask},
+		{destructive, run, ask, ask},
+		{`{"openWorldHint":true}`, run, ask, ask},
+		{`{"readOnlyHint":true,"openWorldHint":true}`, run, ask, ask},
+		{`{"readOnlyHint":true,"destructiveHint":true}`, run, ask, ask},
+		{`{"destructiveHint":false,"openWorldHint":false}`, run, run, ask},
+		{`{"idempotentHint":true}`, run, run, ask},
+		{`{"readOnlyHint":false,"idempotentHint":false}`, run, run, ask},
 	} {
-		for mode, want := range map[approvals.Mode]approvals.Outcome{approvals.Off: c.off, approvals.Normal: c.normal, approvals.Protective: c.protective} {
-			v, err := approvals.NewGate(approvals.NewMemory(), approvals.Config{Mode: mode}).Authorize(context.Background(), "s", "r", call(t, c.hints, `{}`))
-			require.NoError(t, err)
+		for mode, want := range map[approvals.Mode]approvals.Outcome{approvals.Off: c.off, approvals.Normal: c.normal, "": c.normal, approvals.Protective: c.protective, "typo": c.protective} {
+			v := newWorld(t, mode, approvals.NewMemory()).authorize("s", call(t, c.hints, `{}`))
 			require.Equal(t, want, v.Outcome, "%s %s", mode, c.hints)
+			require.NotEmpty(t, v.Why)
+			require.Equal(t, want == ask, v.Risk == approvals.RiskNeedsApproval)
 		}
 	}
 }
 
-func gate(t *testing.T, rules ...approvals.Rule) *approvals.Gate {
-	t.Helper()
-	compiled, err := approvals.CompileRules(rules)
-	require.NoError(t, err)
-	return approvals.NewGate(approvals.NewMemory(), approvals.Config{Rules: compiled})
+func TestAToolThatItsOwnerMarksIsAskedAbout(t *testing.T) {
+	for mode, want := range map[approvals.Mode]approvals.Outcome{approvals.Off: approvals.Run, approvals.Normal: approvals.Ask, approvals.Protective: approvals.Ask} {
+		c := call(t, `{"readOnlyHint":true}`, `{}`)
+		c.Tool.Policy.RequiresApproval = true
+		require.Equal(t, want, newWorld(t, mode, approvals.NewMemory()).authorize("s", c).Outcome, mode)
+	}
 }
 
-func TestRules(t *testing.T) {
-	for _, c := range []struct {
-		rule approvals.Rule
-		want approvals.Outcome
-	}{
-		{approvals.Rule{Tool: "github delete-*", Decision: "allow"}, approvals.Run},
-		{approvals.Rule{Tool: "GitHub Delete_Branch", Decision: "deny"}, approvals.Deny},
-		{approvals.Rule{Tool: "*", When: `.branch | startswith("tmp/")`, Decision: "allow"}, approvals.Run},
-		{approvals.Rule{Tool: "*", When: `.branch == "main"`, Decision: "allow"}, approvals.Ask},
-		{approvals.Rule{Tool: "linear *", Decision: "allow"}, approvals.Ask},
-		{approvals.Rule{Tool: "*", When: `.n == 9007199254740993`, Decision: "allow"}, approvals.Run},
-		{approvals.Rule{Tool: "*", When: `.branch + 1`, Decision: "allow"}, approvals.Ask},
-		{approvals.Rule{Tool: "*", When: `def f: f; f`, Decision: "allow"}, approvals.Ask},
+func TestARequestTellsWhatIsAsked(t *testing.T) {
+	w := newWorld(t, approvals.Protective, approvals.NewMemory())
+	c := call(t, destructive, `{"branch":"x", "n":1.10}`)
+	r := w.ask([]catalog.Call{c})[0]
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	fingerprint, err := approvals.Fingerprint(c)
+	require.NoError(t, err)
+	require.Len(t, r.ID, 16)
+	require.JSONEq(t, `{"id":"`+r.ID+`","session":"s","tool":"mcp_github__delete_branch","command":"tools github delete-branch","arguments":{"branch":"x","n":1.10},
+		"fingerprint":"`+fingerprint+`","risk":"needs_approval","mode":"protective","asked_at":"2025-12-31T23:00:00.123Z","expires_at":"2025-12-31T23:15:00.123Z"}`, string(text))
+	listed, err := w.List(ctx, "s")
+	require.NoError(t, err)
+	require.Equal(t, []approvals.Request{r}, listed)
+}
+
+func TestTimeoutsStayInTheirRange(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		0: 900 * time.Second, time.Second: time.Minute, -time.Hour: time.Minute, time.Minute: time.Minute, time.Hour: time.Hour, 1000 * time.Hour: 86400 * time.Second,
 	} {
-		v, err := gate(t, c.rule).Authorize(context.Background(), "s", "r", call(t, destructive, `{"branch":"tmp/x","n":9007199254740993}`))
+		requests, err := approvals.NewGate(approvals.NewMemory(), approvals.Config{Timeout: given}).Ask(ctx, "s", "r", []catalog.Call{call(t, destructive, `{}`)})
 		require.NoError(t, err)
-		require.Equal(t, c.want, v.Outcome, "%+v %s", c.rule, v.Why)
+		require.Equal(t, want, requests[0].ExpiresAt.Sub(requests[0].AskedAt), given)
 	}
-	for _, bad := range []approvals.Rule{{Decision: "allow"}, {Tool: "x", Decision: "maybe"}, {Tool: "x", Decision: "ask", When: ".["},
-		{Tool: "x", Decision: "ask", Examples: &approvals.Examples{Match: []approvals.Example{{Tool: "y"}}}}} {
-		_, err := approvals.CompileRules([]approvals.Rule{bad})
-		require.ErrorContains(t, err, "rules[0].")
-	}
-}
-
-func TestAnswers(t *testing.T) {
-	ctx := context.Background()
-	a, b := call(t, destructive, `{"branch":"a"}`), call(t, destructive, `{"branch":"b"}`)
-	for _, c := range []struct {
-		decision           approvals.Decision
-		first, next, else_ approvals.Outcome
-	}{
-		{approvals.Allow, approvals.Run, approvals.Ask, approvals.Ask},
-		{approvals.Reject, approvals.Deny, approvals.Ask, approvals.Ask},
-		{approvals.AllowAlways, approvals.Run, approvals.Run, approvals.Run},
-		{approvals.RejectAlways, approvals.Deny, approvals.Deny, approvals.Deny},
-	} {
-		g := gate(t)
-		requests, err := g.Ask(ctx, "s", "r", []catalog.Call{a})
-		require.NoError(t, err)
-		_, err = g.Answer(ctx, requests[0].ID, c.decision, "ana")
-		require.NoError(t, err)
-		preview, err := g.Preview(ctx, "s", []catalog.Call{a, a})
-		require.NoError(t, err)
-		require.Equal(t, []approvals.Outcome{c.first, c.next}, []approvals.Outcome{preview[0].Outcome, preview[1].Outcome})
-		for i, step := range []struct {
-			call catalog.Call
-			want approvals.Outcome
-		}{{b, c.else_}, {a, c.first}, {a, c.next}} {
-			v, err := g.Authorize(ctx, "s", "r", step.call)
-			require.NoError(t, err)
-			require.Equal(t, step.want, v.Outcome, "%s, step %d", c.decision, i)
-		}
-		v, err := g.Authorize(ctx, "another session", "r", a)
-		require.NoError(t, err)
-		require.Equal(t, approvals.Ask, v.Outcome)
-	}
-}
-
-func TestAChangedToolIsAskedAboutAgain(t *testing.T) {
-	ctx, g := context.Background(), gate(t)
-	requests, err := g.Ask(ctx, "s", "r", []catalog.Call{call(t, destructive, `{}`)})
-	require.NoError(t, err)
-	_, err = g.Answer(ctx, requests[0].ID, approvals.AllowAlways, "ana")
-	require.NoError(t, err)
-	changed := call(t, destructive, `{}`)
-	changed.Tool.Description = "Now it does more."
-	v, err := g.Authorize(ctx, "s", "r", changed)
-	require.NoError(t, err)
-	require.Equal(t, approvals.Ask, v.Outcome)
-}
-
-func TestIdenticalCallsAndDeadlines(t *testing.T) {
-	ctx, now := context.Background(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	g := approvals.NewGate(approvals.NewMemory(), approvals.Config{Timeout: time.Minute, Now: func() time.Time { return now }})
-	a, same := call(t, destructive, `{"n":1,"m":2}`), call(t, destructive, `{"m":2.0,"n":1e0}`)
-	first, err := g.Ask(ctx, "s", "r", []catalog.Call{a, same})
-	require.NoError(t, err)
-	require.NotEqual(t, first[0].ID, first[1].ID)
-	again, err := g.Ask(ctx, "s", "r2", []catalog.Call{same, a})
-	require.NoError(t, err)
-	require.Equal(t, first, again)
-	now = now.Add(time.Minute)
-	_, err = g.Answer(ctx, first[0].ID, approvals.Allow, "ana")
-	require.ErrorIs(t, err, approvals.ErrExpired)
-	v, err := g.Authorize(ctx, "s", "r", a)
-	require.NoError(t, err)
-	require.Equal(t, approvals.Ask, v.Outcome)
 }
 
 func TestAFailingStoreClosesTheGate(t *testing.T) {
-	s := approvals.NewMemory()
-	g := approvals.NewGate(s, approvals.Config{Mode: approvals.Off})
-	require.NoError(t, s.Close())
-	_, err := g.Authorize(context.Background(), "s", "r", call(t, `{}`, `{}`))
-	require.Error(t, err)
-	_, err = g.Preview(context.Background(), "s", []catalog.Call{call(t, `{}`, `{}`)})
-	require.Error(t, err)
+	for _, mode := range []approvals.Mode{approvals.Off, approvals.Normal} {
+		s := approvals.NewMemory()
+		w := newWorld(t, mode, s, approvals.Rule{Tool: "* list-*", Decision: "allow"})
+		require.NoError(t, s.Close())
+		for _, c := range []catalog.Call{call(t, `{"readOnlyHint":true}`, `{}`), call(t, destructive, `{}`)} {
+			v, err := w.Authorize(ctx, "s", "r", c)
+			require.Error(t, err)
+			require.NotEqual(t, approvals.Run, v.Outcome)
+			_, err = w.Preview(ctx, "s", []catalog.Call{c})
+			require.Error(t, err)
+			_, err = w.Ask(ctx, "s", "r", []catalog.Call{c})
+			require.Error(t, err)
+		}
+		_, err := w.Answer(ctx, "id", approvals.Allow, "ana")
+		require.Error(t, err)
+		_, err = w.List(ctx, "")
+		require.Error(t, err)
+		_, err = w.History(ctx, "")
+		require.Error(t, err)
+	}
+}
+
+// unrecorded is a store whose audit trail cannot be written.
+type unrecorded struct{ approvals.Store }
+
+func (unrecorded) Record(context.Context, approvals.Event) error { return context.DeadlineExceeded }
+
+func TestACallWhoseUseCannotBeRecordedDoesNotRun(t *testing.T) {
+	w := newWorld(t, approvals.Normal, unrecorded{approvals.NewMemory()})
+	c := call(t, destructive, `{}`)
+	w.ask([]catalog.Call{c}, approvals.AllowAlways)
+	v, err := w.Authorize(ctx, "s", "r", c)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NotEqual(t, approvals.Run, v.Outcome)
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // NewMemory makes a store that lives as long as the program.
-func NewMemory() Store { return &memory{standing: map[[2]string]Decision{}} }
+func NewMemory() Store { return &memory{always: map[[2]string]Always{}} }
 
 type memory struct {
 	mu       sync.Mutex
-	requests []*memoryRequest // in the order asked
-	standing map[[2]string]Decision
+	requests []*memoryRequest     // in the order asked
+	always   map[[2]string]Always // by session and identity
 	events   []Event
 	closed   bool
 }
@@ -22,6 +22,7 @@ type memory struct {
 type memoryRequest struct {
 	Request
 	decision Decision
+	who      string
 	used     bool
 }
 
@@ -40,6 +41,13 @@ func (m *memory) lock(ctx context.Context) (unlock func(), err error) {
 	return m.mu.Unlock, nil
 }
 
+// copy is the request without memory that the store shares.
+func (r *memoryRequest) copy() Request {
+	out := r.Request
+	out.Arguments = slices.Clone(out.Arguments)
+	return out
+}
+
 func (r *memoryRequest) open(now time.Time) bool { return r.decision == "" && now.Before(r.ExpiresAt) }
 
 func (m *memory) Raise(ctx context.Context, r Request, n int, now time.Time) (Request, error) {
@@ -51,13 +59,14 @@ func (m *memory) Raise(ctx context.Context, r Request, n int, now time.Time) (Re
 	for _, have := range m.requests {
 		if have.Session == r.Session && have.Fingerprint == r.Fingerprint && have.open(now) {
 			if n == 0 {
-				return have.Request, nil
+				return have.copy(), nil
 			}
 			n--
 		}
 	}
-	r.Arguments = slices.Clone(r.Arguments)
-	m.requests = append(m.requests, &memoryRequest{Request: r})
+	added := &memoryRequest{Request: r}
+	added.Request = added.copy()
+	m.requests = append(m.requests, added)
 	return r, nil
 }
 
@@ -76,23 +85,14 @@ func (m *memory) Answer(ctx context.Context, id string, d Decision, who string, 
 		case !now.Before(r.ExpiresAt):
 			return Request{}, ErrExpired
 		}
-		r.decision = d
-		if d == AllowAlways || d == RejectAlways {
-			m.standing[[2]string{r.Session, r.Identity}] = d
+		r.decision, r.who = d, who
+		if d.always() {
+			m.always[[2]string{r.Session, r.Identity}] = Always{d, id, who}
 		}
 		m.events = append(m.events, Event{At: now, What: string(d), Request: id, Session: r.Session, Command: r.Command, Who: who})
-		return r.Request, nil
+		return r.copy(), nil
 	}
 	return Request{}, ErrUnknownRequest
-}
-
-func (m *memory) Standing(ctx context.Context, session, identity string) (Decision, error) {
-	unlock, err := m.lock(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	return m.standing[[2]string{session, identity}], nil
 }
 
 // oneOff reports whether r holds an unused one-off answer for an exact call.
@@ -100,43 +100,45 @@ func (r *memoryRequest) oneOff(session, fingerprint string) bool {
 	return r.Session == session && r.Fingerprint == fingerprint && !r.used && (r.decision == Allow || r.decision == Reject)
 }
 
-func (m *memory) Unused(ctx context.Context, session, fingerprint string) ([]Decision, error) {
+func (m *memory) Answers(ctx context.Context, session, identity, fingerprint string) (Answers, error) {
 	unlock, err := m.lock(ctx)
 	if err != nil {
-		return nil, err
+		return Answers{}, err
 	}
 	defer unlock()
-	var out []Decision
+	out := Answers{Always: m.always[[2]string{session, identity}]}
 	for _, r := range m.requests {
 		if r.oneOff(session, fingerprint) {
-			out = append(out, r.decision)
+			out.OneOff = append(out.OneOff, r.decision)
 		}
 	}
 	return out, nil
 }
 
-func (m *memory) Consume(ctx context.Context, session, fingerprint, run string, now time.Time) (Decision, bool, error) {
+func (m *memory) Consume(ctx context.Context, u Use) (Decision, bool, error) {
 	unlock, err := m.lock(ctx)
 	if err != nil {
 		return "", false, err
 	}
 	defer unlock()
 	for _, r := range m.requests {
-		if r.oneOff(session, fingerprint) {
+		if r.oneOff(u.Session, u.Fingerprint) && (r.decision == Reject || !u.RejectOnly) {
 			r.used = true
-			m.events = append(m.events, Event{At: now, What: useOf(r.decision), Request: r.ID, Session: session, Command: r.Command, Run: run})
+			m.events = append(m.events, Event{At: u.At, What: UseOf(r.decision), Request: r.ID, Session: u.Session, Command: r.Command, Who: r.who, Run: u.Run})
 			return r.decision, true, nil
 		}
 	}
 	return "", false, nil
 }
 
-// useOf names the use of an answer in the audit trail.
-func useOf(d Decision) string {
-	if d == Reject {
-		return "denied"
+func (m *memory) Record(ctx context.Context, e Event) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
 	}
-	return "used"
+	defer unlock()
+	m.events = append(m.events, e)
+	return nil
 }
 
 func (m *memory) Open(ctx context.Context, session string, now time.Time) ([]Request, error) {
@@ -148,7 +150,7 @@ func (m *memory) Open(ctx context.Context, session string, now time.Time) ([]Req
 	var out []Request
 	for _, r := range m.requests {
 		if (session == "" || r.Session == session) && r.open(now) {
-			out = append(out, r.Request)
+			out = append(out, r.copy())
 		}
 	}
 	return out, nil

@@ -1,25 +1,22 @@
 package approvals
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
-	"time"
-
-	"github.com/itchyny/gojq"
 
 	"github.com/tools-in-shell/tis/catalog"
 )
 
 // Rule is one of the host's own decisions. The first rule that matches decides.
 type Rule struct {
-	// Tool is a glob over "server tool": "github delete-*". Case, - and _ don't matter.
+	// Tool is a glob over "server tool": "github delete-*". * is any text, ? one
+	// character. Case, - and _ don't matter.
 	Tool string `json:"tool"`
-	// When is a jq expression over the input; empty matches every input.
+	// When is a jq expression over the input; empty matches every input. A rule
+	// whose expression fails or takes too long asks.
 	When string `json:"when,omitempty"`
 	// Decision is allow, ask or deny.
 	Decision string `json:"decision"`
@@ -35,83 +32,90 @@ type Examples struct {
 	NoMatch []Example `json:"no_match,omitempty"`
 }
 
-// Example is one call: "github delete-branch" and its input.
+// Example is one call: "github delete-branch" and its input, {} when left out.
 type Example struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// Rules are compiled rules. A nil *Rules matches nothing.
+// Rules are compiled rules, safe for concurrent use. A nil *Rules matches nothing.
 type Rules struct{ rules []compiledRule }
 
 type compiledRule struct {
 	Rule
 	n    int
-	glob string
-	when *gojq.Code
+	glob []rune
+	when *condition // nil matches every input
 }
 
-func (r *compiledRule) label() string { return fmt.Sprintf("%d (%s)", r.n, r.Tool) }
-
-// conditionTime bounds one evaluation of a condition.
-const conditionTime = 100 * time.Millisecond
+func (r *compiledRule) label() string { return fmt.Sprintf("rule %d (%s)", r.n, r.Tool) }
 
 // CompileRules compiles the rules and checks their examples. An error names
 // the rule and the field.
 func CompileRules(rules []Rule) (*Rules, error) {
-	out := &Rules{}
+	out := &Rules{rules: make([]compiledRule, len(rules))}
 	for i, rule := range rules {
-		at := func(field string) string { return fmt.Sprintf("rules[%d].%s", i, field) }
-		c := compiledRule{Rule: rule, n: i, glob: spelling(rule.Tool)}
-		if strings.TrimSpace(rule.Tool) == "" {
-			return nil, fmt.Errorf(`%s: it is empty; want a glob over "server tool"`, at("tool"))
+		field, err := out.rules[i].compile(rule, i)
+		if err != nil {
+			return nil, fmt.Errorf("rules[%d].%s: %w", i, field, err)
 		}
-		switch rule.Decision {
-		case "allow", "ask", "deny":
-		default:
-			return nil, fmt.Errorf("%s: it is %q; want allow, ask or deny", at("decision"), rule.Decision)
-		}
-		if rule.When != "" {
-			query, err := gojq.Parse(rule.When)
-			if err != nil {
-				return nil, fmt.Errorf("%s: not a jq expression: %w", at("when"), err)
-			}
-			if c.when, err = gojq.Compile(query); err != nil {
-				return nil, fmt.Errorf("%s: not a jq expression: %w", at("when"), err)
-			}
-		}
-		if err := c.checkExamples(at); err != nil {
-			return nil, err
-		}
-		out.rules = append(out.rules, c)
 	}
 	return out, nil
 }
 
-func (r *compiledRule) checkExamples(at func(string) string) error {
-	if r.Examples == nil {
-		return nil
+func (r *compiledRule) compile(rule Rule, n int) (field string, err error) {
+	*r = compiledRule{Rule: rule, n: n, glob: []rune(spelling(rule.Tool))}
+	switch {
+	case len(r.glob) == 0:
+		return "tool", errors.New(`it is empty; want a glob over "server tool"`)
+	case strings.ContainsAny(rule.Tool, `[]{}\`):
+		return "tool", fmt.Errorf("%q: only * and ? are special in a glob; for a set of tools write one rule each", rule.Tool)
 	}
-	for _, group := range []struct {
-		name string
-		list []Example
-		want bool
-	}{{"examples.match", r.Examples.Match, true}, {"examples.no_match", r.Examples.NoMatch, false}} {
-		for j, e := range group.list {
-			input := e.Input
-			if len(input) == 0 {
-				input = json.RawMessage("{}")
-			}
-			matched, err := r.matches(context.Background(), e.Tool, input)
-			if err != nil {
-				return fmt.Errorf("%s[%d]: %w", at(group.name), j, err)
-			}
-			if matched != group.want {
-				return fmt.Errorf("%s[%d]: the rule gives %t for %s %s", at(group.name), j, matched, e.Tool, input)
-			}
+	switch rule.Decision {
+	case "allow", "ask", "deny":
+	default:
+		return "decision", fmt.Errorf("it is %q; want allow, ask or deny", rule.Decision)
+	}
+	if strings.TrimSpace(rule.When) != "" {
+		if r.when, err = compileCondition(rule.When); err != nil {
+			return "when", err
 		}
 	}
-	return nil
+	if rule.Examples == nil {
+		return "", nil
+	}
+	if i, err := r.check(rule.Examples.Match, true); err != nil {
+		return fmt.Sprintf("examples.match[%d]", i), err
+	}
+	if i, err := r.check(rule.Examples.NoMatch, false); err != nil {
+		return fmt.Sprintf("examples.no_match[%d]", i), err
+	}
+	return "", nil
+}
+
+// check verifies examples and returns the index of the first that fails.
+func (r *compiledRule) check(examples []Example, want bool) (int, error) {
+	for i, e := range examples {
+		input := e.Input
+		if len(input) == 0 {
+			input = json.RawMessage("{}")
+		}
+		if spelling(e.Tool) == "" {
+			return i, errors.New(`its tool is empty; want "server tool"`)
+		}
+		if _, err := catalog.Object(input); err != nil {
+			return i, fmt.Errorf("its input is no JSON object: %w", err)
+		}
+		matched, err := (&subject{tool: []rune(spelling(e.Tool)), raw: input}).matches(context.Background(), r)
+		if err != nil {
+			return i, fmt.Errorf("%s %s: %w", e.Tool, input, err)
+		}
+		if matched != want {
+			verb := map[bool]string{true: "matches", false: "does not match"}[matched]
+			return i, fmt.Errorf("the rule %s %s %s", verb, e.Tool, input)
+		}
+	}
+	return -1, nil
 }
 
 // match finds the first rule for a call. A rule that cannot be evaluated comes
@@ -120,43 +124,52 @@ func (rs *Rules) match(ctx context.Context, call catalog.Call) (*compiledRule, e
 	if rs == nil {
 		return nil, nil
 	}
+	s := &subject{tool: []rune(spelling(call.Tool.Key())), raw: call.Input}
 	for i := range rs.rules {
 		r := &rs.rules[i]
-		if matched, err := r.matches(ctx, call.Tool.Key(), call.Input); err != nil || matched {
+		if matched, err := s.matches(ctx, r); err != nil || matched {
 			return r, err
 		}
 	}
 	return nil, nil
 }
 
-func (r *compiledRule) matches(ctx context.Context, tool string, input json.RawMessage) (bool, error) {
-	if !globMatch(r.glob, spelling(tool)) {
+// subject is a call as rules see it. The input is decoded when the first
+// condition needs it.
+type subject struct {
+	tool    []rune
+	raw     json.RawMessage
+	input   any
+	fault   error
+	decoded bool
+}
+
+func (s *subject) matches(ctx context.Context, r *compiledRule) (bool, error) {
+	if !globMatch(r.glob, s.tool) {
 		return false, nil
 	}
 	if r.when == nil {
 		return true, nil
 	}
-	value, err := jqValue(input)
-	if err != nil {
-		return false, err
+	if !s.decoded {
+		s.input, s.fault = conditionInput(s.raw)
+		s.decoded = true
 	}
-	ctx, cancel := context.WithTimeout(ctx, conditionTime)
-	defer cancel()
-	v, ok := r.when.RunWithContext(ctx, value).Next()
-	if err, isErr := v.(error); isErr {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return false, fmt.Errorf("the condition took longer than %v", conditionTime)
-		}
-		return false, err
+	if s.fault != nil {
+		return false, s.fault
 	}
-	return ok && v != nil && v != false, nil
+	return r.when.holds(ctx, s.input)
 }
 
-// spelling is how tools are compared with globs.
-func spelling(s string) string { return strings.ToLower(catalog.Shown(strings.TrimSpace(s))) }
+// spelling is how tools are compared with globs: the tool's own name and the
+// one it is shown with are alike in it.
+func spelling(s string) string {
+	return strings.ToLower(catalog.Shown(strings.Join(strings.Fields(s), " ")))
+}
 
-// globMatch matches * (any text) and ? (one character).
-func globMatch(glob, s string) bool {
+// globMatch matches * (any text) and ? (one character), in time of at most the
+// product of the lengths.
+func globMatch(glob, s []rune) bool {
 	star, at := -1, 0
 	i, j := 0, 0
 	for j < len(s) {
@@ -174,42 +187,8 @@ func globMatch(glob, s string) bool {
 			return false
 		}
 	}
-	return strings.Trim(glob[i:], "*") == ""
-}
-
-// jqValue decodes an input for gojq with integers of any size kept exact.
-func jqValue(input json.RawMessage) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(input))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
+	for i < len(glob) && glob[i] == '*' {
+		i++
 	}
-	return jqNumbers(v), nil
-}
-
-func jqNumbers(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v {
-			v[k] = jqNumbers(x)
-		}
-	case []any:
-		for i, x := range v {
-			v[i] = jqNumbers(x)
-		}
-	case json.Number:
-		if n, ok := new(big.Int).SetString(v.String(), 10); ok {
-			if n.IsInt64() {
-				return int(n.Int64())
-			}
-			return n
-		}
-		f, err := v.Float64()
-		if err != nil && f == 0 {
-			return v.String()
-		}
-		return f
-	}
-	return v
+	return i == len(glob)
 }

@@ -1,9 +1,7 @@
 package approvals
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -27,6 +25,18 @@ const (
 	Reject       Decision = "reject"        // the next identical call is denied
 	RejectAlways Decision = "reject_always" // no call of this tool in this session runs
 )
+
+// always reports whether the answer covers a whole tool.
+func (d Decision) always() bool { return d == AllowAlways || d == RejectAlways }
+
+// UseOf names the use of an answer in the audit trail: "used" when it let a call
+// run, "denied" when it kept one from running.
+func UseOf(d Decision) string {
+	if d == Reject || d == RejectAlways {
+		return "denied"
+	}
+	return "used"
+}
 
 // Risk is how a plan and a request name what a call can do.
 type Risk string
@@ -81,47 +91,13 @@ type Request struct {
 	Run string `json:"-"`
 }
 
-// Event is one line of the audit trail.
+// Event is one line of the audit trail: an answer, or a use of one.
 type Event struct {
 	At      time.Time `json:"at"`
-	What    string    `json:"what"` // a decision, "used" or "denied"
-	Request string    `json:"request"`
+	What    string    `json:"what"`    // a decision; or its use, as UseOf names it
+	Request string    `json:"request"` // the request that was answered
 	Session string    `json:"session"`
 	Command string    `json:"command"`
-	Who     string    `json:"who"`
-	Run     string    `json:"run,omitempty"`
-}
-
-// What Answer can fail with.
-var (
-	ErrUnknownRequest = errors.New("no such request")
-	ErrAnswered       = errors.New("the request has been answered already")
-	ErrExpired        = errors.New("the request has expired; it counts as rejected")
-)
-
-// Store keeps requests, answers and the audit trail. Every method is one
-// transaction: it happens whole or not at all. A Store is safe for concurrent
-// use, also by several processes where its medium is shared. Times are the
-// caller's, so that one clock decides.
-type Store interface {
-	// Raise returns the n-th (from 0) request that is open at now for r's session
-	// and fingerprint, in the order asked, and adds r when there is none.
-	Raise(ctx context.Context, r Request, n int, now time.Time) (Request, error)
-	// Answer records the answer to an open request. The errors are
-	// ErrUnknownRequest, ErrAnswered and ErrExpired, or the store's own.
-	Answer(ctx context.Context, id string, d Decision, who string, now time.Time) (Request, error)
-	// Standing is the latest "always" answer for a tool's identity in a session;
-	// empty when there is none.
-	Standing(ctx context.Context, session, identity string) (Decision, error)
-	// Unused lists the one-off answers of an exact call that have not been used,
-	// in the order in which their requests were asked.
-	Unused(ctx context.Context, session, fingerprint string) ([]Decision, error)
-	// Consume uses up the first of them, atomically: of any number of callers
-	// that race for one answer exactly one gets it. ok is false when none is left.
-	Consume(ctx context.Context, session, fingerprint, run string, now time.Time) (d Decision, ok bool, err error)
-	// Open lists the requests open at now, oldest first; all sessions for "".
-	Open(ctx context.Context, session string, now time.Time) ([]Request, error)
-	// History is the audit trail, oldest first; all sessions for "".
-	History(ctx context.Context, session string) ([]Event, error)
-	Close() error
+	Who     string    `json:"who"`           // who gave the answer
+	Run     string    `json:"run,omitempty"` // the run that used it; empty for the answer itself
 }

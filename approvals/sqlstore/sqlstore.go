@@ -1,99 +1,26 @@
 // Package sqlstore keeps approvals in a SQLite file that several processes may
 // share. Every method is one transaction, and using up an answer is one
 // statement, so of all that race for it exactly one gets it.
+//
+// Start reading at Open; Store has the statements.
 package sqlstore
 
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
-	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver
 
 	"github.com/tools-in-shell/tis/approvals"
 )
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 // Store is an approvals.Store over SQLite. It is safe for concurrent use.
 type Store struct{ db *sql.DB }
 
 var _ approvals.Store = (*Store)(nil)
 
-// Open opens the store that dsn names, sqlite:PATH, and creates it (readable by
-// its owner only) when it is not there.
-func Open(ctx context.Context, dsn string) (*Store, error) {
-	path, ok := strings.CutPrefix(dsn, "sqlite:")
-	if !ok || path == "" {
-		return nil, fmt.Errorf("store %q: want sqlite:PATH", dsn)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	// SQLite gives its side files the mode of the database.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
-		return nil, err
-	}
-	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(4)
-	s := &Store{db: db}
-	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("store %s: %w", path, err), db.Close())
-	}
-	return s, nil
-}
-
-// migrate brings the schema up to date, one numbered file after the other.
-func (s *Store) migrate(ctx context.Context) error {
-	files, err := migrations.ReadDir("migrations")
-	if err != nil {
-		return err
-	}
-	var version int
-	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
-	}
-	if version == len(files) {
-		return nil
-	}
-	return s.tx(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-			return err
-		}
-		if version > len(files) {
-			return fmt.Errorf("its version %d is newer than this program's %d; upgrade tis", version, len(files))
-		}
-		for i, f := range files[version:] {
-			text, err := migrations.ReadFile("migrations/" + f.Name())
-			if err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-				return fmt.Errorf("%s: %w", f.Name(), err)
-			}
-			if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+i+1)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+// Close closes the file.
+func (s *Store) Close() error { return s.db.Close() }
 
 // tx runs f in a transaction that takes the write lock at once.
 func (s *Store) tx(ctx context.Context, f func(*sql.Tx) error) error {
@@ -102,20 +29,13 @@ func (s *Store) tx(ctx context.Context, f func(*sql.Tx) error) error {
 		return err
 	}
 	if err := f(tx); err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			return errors.Join(err, undo)
+		}
+		return err
 	}
 	return tx.Commit()
 }
-
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
-}
-
-// Close closes the file.
-func (s *Store) Close() error { return s.db.Close() }
 
 const columns = "id, session, tool, command, arguments, fingerprint, risk, mode, asked_at, expires_at, identity, run"
 
@@ -146,86 +66,114 @@ func (s *Store) Raise(ctx context.Context, r approvals.Request, n int, now time.
 			r.ID, r.Session, r.Tool, r.Command, string(r.Arguments), r.Fingerprint, r.Risk, r.Mode, r.AskedAt.UnixMilli(), r.ExpiresAt.UnixMilli(), r.Identity, r.Run)
 		return err
 	})
-	return out, err
+	if err != nil {
+		return approvals.Request{}, err
+	}
+	return out, nil
 }
 
 // Answer records the answer to an open request.
 func (s *Store) Answer(ctx context.Context, id string, d approvals.Decision, who string, now time.Time) (out approvals.Request, err error) {
 	err = s.tx(ctx, func(tx *sql.Tx) error {
-		var had string
-		out, err = scan(tx.QueryRowContext(ctx, "SELECT "+columns+", decision FROM requests WHERE id = $1", id), &had)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return approvals.ErrUnknownRequest
-		case err != nil:
-			return err
-		case had != "":
-			return approvals.ErrAnswered
-		case !now.Before(out.ExpiresAt):
-			return approvals.ErrExpired
+		out, err = scan(tx.QueryRowContext(ctx, `UPDATE requests SET decision = $1, answered_by = $2
+			WHERE id = $3 AND decision = '' AND expires_at > $4 RETURNING `+columns, d, who, id, now.UnixMilli()))
+		if errors.Is(err, sql.ErrNoRows) {
+			return whyNot(ctx, tx, id)
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET decision = $1 WHERE id = $2", d, id); err != nil {
+		if err != nil {
 			return err
 		}
 		if d == approvals.AllowAlways || d == approvals.RejectAlways {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO standing (session, identity, decision) VALUES ($1, $2, $3)
-				ON CONFLICT (session, identity) DO UPDATE SET decision = excluded.decision`, out.Session, out.Identity, d); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO standing (session, identity, decision, request, answered_by) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (session, identity) DO UPDATE SET decision = excluded.decision, request = excluded.request, answered_by = excluded.answered_by`,
+				out.Session, out.Identity, d, id, who); err != nil {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO events (at, what, request, session, command, who, run) VALUES ($1, $2, $3, $4, $5, $6, '')",
-			now.UnixMilli(), d, id, out.Session, out.Command, who)
-		return err
+		return record(ctx, tx, approvals.Event{At: now, What: string(d), Request: id, Session: out.Session, Command: out.Command, Who: who})
 	})
-	return out, err
-}
-
-// Standing is the "always" answer for a tool in a session.
-func (s *Store) Standing(ctx context.Context, session, identity string) (d approvals.Decision, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT decision FROM standing WHERE session = $1 AND identity = $2", session, identity).Scan(&d)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
+	if err != nil {
+		return approvals.Request{}, err
 	}
-	return d, err
+	return out, nil
 }
 
-// Unused lists the unused one-off answers of an exact call.
-func (s *Store) Unused(ctx context.Context, session, fingerprint string) (out []approvals.Decision, err error) {
-	err = s.each(ctx, func(r row) error {
-		var d approvals.Decision
-		err := r.Scan(&d)
-		out = append(out, d)
+// whyNot says why a request could not be answered.
+func whyNot(ctx context.Context, tx *sql.Tx, id string) error {
+	var had string
+	err := tx.QueryRowContext(ctx, "SELECT decision FROM requests WHERE id = $1", id).Scan(&had)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return approvals.ErrUnknownRequest
+	case err != nil:
 		return err
-	}, `SELECT decision FROM requests WHERE session = $1 AND fingerprint = $2 AND used_at IS NULL AND decision IN ('allow', 'reject') ORDER BY seq`, session, fingerprint)
-	return out, err
+	case had != "":
+		return approvals.ErrAnswered
+	}
+	return approvals.ErrExpired
+}
+
+// Answers is what bears on a call, in one statement: the "always" answer, then
+// the unused one-off answers in the order asked.
+func (s *Store) Answers(ctx context.Context, session, identity, fingerprint string) (out approvals.Answers, err error) {
+	err = s.each(ctx, func(r row) error {
+		var kind, place int64
+		var a approvals.Always
+		if err := r.Scan(&kind, &place, &a.Decision, &a.Request, &a.Who); err != nil {
+			return err
+		}
+		if kind == 0 {
+			out.Always = a
+		} else {
+			out.OneOff = append(out.OneOff, a.Decision)
+		}
+		return nil
+	}, `SELECT 0 AS kind, 0 AS place, decision, request, answered_by FROM standing WHERE session = $1 AND identity = $2
+		UNION ALL SELECT 1, seq, decision, '', '' FROM requests
+			WHERE session = $1 AND fingerprint = $3 AND used_at IS NULL AND decision IN ('allow', 'reject')
+		ORDER BY kind, place`, session, identity, fingerprint)
+	if err != nil {
+		return approvals.Answers{}, err
+	}
+	return out, nil
 }
 
 // Consume uses up the first unused one-off answer of an exact call.
-func (s *Store) Consume(ctx context.Context, session, fingerprint, run string, now time.Time) (d approvals.Decision, ok bool, err error) {
+func (s *Store) Consume(ctx context.Context, u approvals.Use) (d approvals.Decision, ok bool, err error) {
+	other := approvals.Allow
+	if u.RejectOnly {
+		other = approvals.Reject
+	}
 	err = s.tx(ctx, func(tx *sql.Tx) error {
-		var id, command string
+		e := approvals.Event{At: u.At, Session: u.Session, Run: u.Run}
 		err := tx.QueryRowContext(ctx, `UPDATE requests SET used_at = $1, used_by = $2 WHERE used_at IS NULL AND seq = (
-				SELECT seq FROM requests WHERE session = $3 AND fingerprint = $4 AND used_at IS NULL AND decision IN ('allow', 'reject') ORDER BY seq LIMIT 1)
-			RETURNING id, command, decision`, now.UnixMilli(), run, session, fingerprint).Scan(&id, &command, &d)
+				SELECT seq FROM requests WHERE session = $3 AND fingerprint = $4 AND used_at IS NULL AND decision IN ('reject', $5) ORDER BY seq LIMIT 1)
+			RETURNING id, command, decision, answered_by`,
+			u.At.UnixMilli(), u.Run, u.Session, u.Fingerprint, other).Scan(&e.Request, &e.Command, &d, &e.Who)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		ok = true
-		what := "used"
-		if d == approvals.Reject {
-			what = "denied"
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO events (at, what, request, session, command, who, run) VALUES ($1, $2, $3, $4, $5, '', $6)",
-			now.UnixMilli(), what, id, session, command, run)
-		return err
+		ok, e.What = true, approvals.UseOf(d)
+		return record(ctx, tx, e)
 	})
 	if err != nil {
 		return "", false, err
 	}
 	return d, ok, nil
+}
+
+// Record adds the use of an "always" answer to the audit trail.
+func (s *Store) Record(ctx context.Context, e approvals.Event) error {
+	return s.tx(ctx, func(tx *sql.Tx) error { return record(ctx, tx, e) })
+}
+
+func record(ctx context.Context, tx *sql.Tx, e approvals.Event) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, what, request, session, command, who, run) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		e.At.UnixMilli(), e.What, e.Request, e.Session, e.Command, e.Who, e.Run)
+	return err
 }
 
 // Open lists the requests that wait for an answer.

@@ -13,14 +13,17 @@ CREATE TABLE requests (
 	identity    TEXT NOT NULL,
 	run         TEXT NOT NULL,
 	decision    TEXT NOT NULL DEFAULT '',
+	answered_by TEXT NOT NULL DEFAULT '',
 	used_at     BIGINT,
 	used_by     TEXT
 );
 CREATE INDEX requests_call ON requests (session, fingerprint);
 CREATE TABLE standing (
-	session  TEXT NOT NULL,
-	identity TEXT NOT NULL,
-	decision TEXT NOT NULL,
+	session     TEXT NOT NULL,
+	identity    TEXT NOT NULL,
+	decision    TEXT NOT NULL,
+	request     TEXT NOT NULL,
+	answered_by TEXT NOT NULL,
 	PRIMARY KEY (session, identity)
 );
 CREATE TABLE events (
