@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Capture keeps the head and the tail of a stream, in bounded memory. It is
 // safe for concurrent use.
 type Capture struct {
 	mu    sync.Mutex
-	half  int
+	front int // how much of the head is kept
+	half  int // how much of the tail
 	head  []byte
 	tail  []byte // a ring once it is full
 	at    int    // where the ring begins
@@ -20,8 +22,11 @@ type Capture struct {
 	last  byte
 }
 
-// NewCapture keeps about limit bytes.
-func NewCapture(limit int) *Capture { return &Capture{half: max(limit/2, 1)} }
+// NewCapture keeps up to limit bytes, two at least.
+func NewCapture(limit int) *Capture {
+	limit = max(limit, 2)
+	return &Capture{front: limit - limit/2, half: limit / 2}
+}
 
 // Write never fails.
 func (c *Capture) Write(p []byte) (int, error) {
@@ -34,7 +39,7 @@ func (c *Capture) Write(p []byte) (int, error) {
 	c.total += int64(n)
 	c.lines += bytes.Count(p, []byte("\n"))
 	c.last = p[n-1]
-	if room := c.half - len(c.head); room > 0 {
+	if room := c.front - len(c.head); room > 0 {
 		k := min(room, len(p))
 		c.head, p = append(c.head, p[:k]...), p[k:]
 	}
@@ -64,11 +69,29 @@ func (c *Capture) String() string {
 	if c.missing() == 0 {
 		return strings.ToValidUTF8(string(c.head)+tail, "\uFFFD")
 	}
-	head := strings.ToValidUTF8(string(c.head), "")
+	head := whole(string(c.head))
+	for i := 0; i < utf8.UTFMax-1 && tail != "" && !utf8.RuneStart(tail[0]); i++ {
+		tail = tail[1:]
+	}
+	lost := c.total - int64(len(head)+len(tail))
+	head, tail = strings.ToValidUTF8(head, "\uFFFD"), strings.ToValidUTF8(tail, "\uFFFD")
 	if !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}
-	return head + fmt.Sprintf("[... %d bytes are missing here ...]\n", c.missing()) + strings.ToValidUTF8(tail, "")
+	return head + fmt.Sprintf("[... %d bytes are missing here ...]\n", lost) + tail
+}
+
+// whole is s without the beginning of a character at its end.
+func whole(s string) string {
+	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if !utf8.FullRuneInString(s[i:]) {
+				return s[:i]
+			}
+			break
+		}
+	}
+	return s
 }
 
 // Truncated reports whether anything was dropped.

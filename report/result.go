@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/catalog"
@@ -141,12 +140,25 @@ func cut(result json.RawMessage, limit int) json.RawMessage {
 	if json.Unmarshal(result, &s) == nil {
 		text = s
 	}
-	n := utf8.RuneCountInString(text)
-	if n <= limit {
-		return result
+	if short := shorten(text, limit); short != text {
+		return quote(short)
 	}
-	short := string([]rune(text)[:limit])
-	return quote(fmt.Sprintf("%s... (cut; the whole is %d characters)", short, n))
+	return result
+}
+
+// shorten keeps the first limit characters of a longer text.
+func shorten(text string, limit int) string {
+	n, end := 0, len(text)
+	for i := range text {
+		if n == limit {
+			end = i
+		}
+		n++
+	}
+	if n <= limit {
+		return text
+	}
+	return fmt.Sprintf("%s... (cut; the whole is %d characters)", text[:end], n)
 }
 
 func quote(s string) json.RawMessage {

@@ -2,8 +2,6 @@ package report
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 	"sync"
 
 	"github.com/tools-in-shell/tis/approvals"
@@ -47,7 +45,8 @@ type Run struct {
 	inFlight []*Entry
 	done     []Done
 	stop     *Stop
-	closed   bool
+	asking   bool          // the stop's requests are being raised
+	closed   chan struct{} // closed when the record is
 	idle     chan struct{} // closed when nothing is in flight; nil when none waits
 }
 
@@ -59,8 +58,11 @@ func New(limits Limits) *Run {
 	if limits.ResultChars == 0 {
 		limits.ResultChars = 400
 	}
-	return &Run{limits: limits}
+	return &Run{limits: limits, closed: make(chan struct{})}
 }
+
+// MaxCalls is how many calls the run may make.
+func (r *Run) MaxCalls() int { return r.limits.MaxCalls }
 
 // Count counts a call towards the limit. It is false for a call past it.
 func (r *Run) Count() bool {
@@ -73,117 +75,99 @@ func (r *Run) Count() bool {
 	return true
 }
 
-// Entry is a call in flight.
-type Entry struct {
-	run  *Run
-	call *catalog.Call
-}
-
-// Begin records that a call really starts. It is nil when the record is closed
-// or the run has been stopped: then the call must not start.
-func (r *Run) Begin(call *catalog.Call) *Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed || r.stop != nil {
-		return nil
-	}
-	e := &Entry{run: r, call: call}
-	r.inFlight = append(r.inFlight, e)
-	return e
-}
-
-// End records how the call ended: its result as JSON, or its error. Only the
-// first End counts.
-func (e *Entry) End(result json.RawMessage, err error) {
-	r := e.run
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := slices.Index(r.inFlight, e)
-	if i < 0 {
-		return
-	}
-	r.inFlight = slices.Delete(r.inFlight, i, i+1)
-	r.add(e.call, result, err)
-	if len(r.inFlight) == 0 && r.idle != nil {
-		close(r.idle)
-		r.idle = nil
-	}
-}
-
-// add writes an ended call down: reads are counted, everything else is listed.
-func (r *Run) add(call *catalog.Call, result json.RawMessage, err error) {
-	if call.Tool.Hints.IsReadOnly() {
-		r.reads++
-		return
-	}
-	d := Done{Tool: call.Tool.Command(), Input: call.Input, OK: err == nil}
-	if err != nil {
-		d.Error = message(err)
-	} else {
-		d.Result = cut(result, r.limits.ResultChars)
-	}
-	r.done = append(r.done, d)
-}
-
 // Stop records the stop. The first one wins; it reports whether this was it.
 func (r *Run) Stop(s Stop) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stop != nil || r.closed {
+	return r.stopLocked(s)
+}
+
+func (r *Run) stopLocked(s Stop) bool {
+	if r.stop != nil || r.isClosed() {
 		return false
 	}
 	r.stop = &s
 	return true
 }
 
-// Ask completes a stop with the requests that it waits for.
-func (r *Run) Ask(requests []approvals.Request) {
+// StopAsking is Stop for a call that needs an answer: once the stop is
+// recorded, and only if it was the first, ask raises the requests that it waits
+// for. Finish waits for ask, so that the report names them.
+func (r *Run) StopAsking(s Stop, ask func() ([]approvals.Request, error)) (first bool, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stop != nil {
-		r.stop.Requests = requests
+	first = r.stopLocked(s)
+	r.asking = r.asking || first
+	r.mu.Unlock()
+	if !first {
+		return false, nil
 	}
+	var requests []approvals.Request
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.stop.Requests, r.asking = requests, false
+		r.settle()
+	}()
+	requests, err = ask()
+	return true, err
 }
 
 // Stopped is the stop, or nil while the run goes on.
 func (r *Run) Stopped() *Stop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.stop
+	if r.stop == nil {
+		return nil
+	}
+	s := *r.stop
+	return &s
 }
 
-// Finish waits until no call is in flight or ctx is done, and closes the
-// record: what is in flight then stands in it with its outcome unknown, and no
-// call begins any more.
+// Closed is closed once Finish has closed the record: what is still at work
+// then can no longer be reported.
+func (r *Run) Closed() <-chan struct{} { return r.closed }
+
+// isClosed and settle need the lock.
+func (r *Run) isClosed() bool {
+	select {
+	case <-r.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *Run) settle() {
+	if r.idle != nil && len(r.inFlight) == 0 && !r.asking {
+		close(r.idle)
+		r.idle = nil
+	}
+}
+
+// Finish waits until no call is in flight and no request is being raised, or
+// until ctx is done, and closes the record: a call that is still at work stands
+// in it with its outcome unknown, and no call begins any more.
 func (r *Run) Finish(ctx context.Context) {
 	r.mu.Lock()
-	var idle chan struct{}
-	if len(r.inFlight) > 0 {
-		if r.idle == nil {
-			r.idle = make(chan struct{})
-		}
-		idle = r.idle
+	if r.idle == nil {
+		r.idle = make(chan struct{})
 	}
+	idle := r.idle
+	r.settle()
 	r.mu.Unlock()
-	if idle != nil {
-		select {
-		case <-idle:
-		case <-ctx.Done():
-		}
+	select {
+	case <-idle:
+	case <-ctx.Done():
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
+	if !r.isClosed() {
+		close(r.closed)
+	}
 	for _, e := range r.inFlight {
-		r.add(e.call, nil, errUnknown)
+		if e.started {
+			r.add(e.call, nil, errUnknown)
+		}
 	}
 	r.inFlight = nil
-}
-
-var errUnknown = unknownOutcome{}
-
-type unknownOutcome struct{}
-
-func (unknownOutcome) Error() string {
-	return "outcome unknown: the run ended before the tool answered"
 }
