@@ -1,132 +1,143 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"image"
-	"image/color"
-	"image/png"
+	"encoding/json"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type (
-	none     struct{}
-	stateArg struct {
-		State string `json:"state,omitempty" jsonschema:"open, closed or all; default all"`
+	none      struct{}
+	stateArgs struct {
+		State string `json:"state,omitempty"`
 	}
-	numberArg struct {
+	numberArgs struct {
 		Number int `json:"number" jsonschema:"the issue's number"`
 	}
-	labelArg struct {
-		Number int    `json:"number" jsonschema:"the issue's number"`
-		Label  string `json:"label" jsonschema:"bug, feature or chore"`
+	labelArgs struct {
+		Number int    `json:"number"`
+		Label  string `json:"label"`
 	}
-	commentArg struct {
+	commentArgs struct {
 		Number int    `json:"number" jsonschema:"the issue's number"`
 		Body   string `json:"body" jsonschema:"the comment's text"`
 	}
-	titleArg struct {
-		Title string `json:"title" jsonschema:"the issue's title"`
+	createArgs struct {
+		Title string `json:"title" jsonschema:"one line that says what is wrong or wanted"`
+		Body  string `json:"body,omitempty" jsonschema:"details"`
 	}
-	branchArg struct {
+	branchArgs struct {
 		Branch string `json:"branch" jsonschema:"the branch's name"`
 	}
+	daysArgs struct {
+		Days int `json:"days,omitempty"`
+	}
 
-	issuesOut struct {
+	issueList struct {
 		Issues []issue `json:"issues"`
 	}
-	commentsOut struct {
+	commentList struct {
 		Comments []comment `json:"comments"`
 	}
-	branchesOut struct {
+	branchList struct {
 		Branches []branch `json:"branches"`
 	}
-	done struct {
-		OK bool `json:"ok"`
+	deleted struct {
+		Deleted string `json:"deleted"`
 	}
 )
 
-// The annotations: what a tool says of itself.
-func reads() *mcp.ToolAnnotations { return &mcp.ToolAnnotations{ReadOnlyHint: true} }
+// Schemas that say more than the Go types can.
+const (
+	stateSchema = `{"type":"object","additionalProperties":false,"properties":{"state":{"type":"string","enum":["open","closed","all"],"default":"open"}}}`
+	labelSchema = `{"type":"object","additionalProperties":false,"required":["number","label"],"properties":{
+		"number":{"type":"integer","description":"the issue's number"},"label":{"type":"string","enum":["bug","chore","docs","feature","stale"]}}}`
+	daysSchema = `{"type":"object","additionalProperties":false,"properties":{"days":{"type":"integer","minimum":7,"maximum":365,"default":90,"description":"how far back"}}}`
+)
 
-func changes() *mcp.ToolAnnotations { return &mcp.ToolAnnotations{DestructiveHint: new(bool)} }
+// The annotations are what a gate goes by, so each tool says all that is true
+// of it. None reaches anything but the tracker's own database.
+
+func reads() *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)}
+}
+
+func changes(again bool) *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: again, OpenWorldHint: new(false)}
+}
 
 func destroys() *mcp.ToolAnnotations {
-	yes := true
-	return &mcp.ToolAnnotations{DestructiveHint: &yes}
+	return &mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(false)}
 }
 
-// add registers one tool whose result is structured.
-func add[In, Out any](server *mcp.Server, name, description string, a *mcp.ToolAnnotations, f func(context.Context, In) (Out, error)) {
-	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, Annotations: a},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-			out, err := f(ctx, in)
-			return nil, out, err
-		})
-}
-
+// newServer is the tracker's tools over a store.
 func newServer(s *store) *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "tracker", Version: "1.0.0"}, nil)
-	add(server, "list_issues", "List issues. Oldest number first.", reads(), func(ctx context.Context, in stateArg) (issuesOut, error) {
-		list, err := s.issues(ctx, in.State)
-		return issuesOut{list}, err
-	})
-	add(server, "list_comments", "List the comments of an issue.", reads(), func(ctx context.Context, in numberArg) (commentsOut, error) {
-		list, err := s.comments(ctx, in.Number)
-		return commentsOut{list}, err
-	})
-	add(server, "list_branches", "List branches and whether they are merged.", reads(), func(ctx context.Context, _ none) (branchesOut, error) {
-		list, err := s.branches(ctx)
-		return branchesOut{list}, err
-	})
-	add(server, "add_label", "Label an issue.", changes(), func(ctx context.Context, in labelArg) (done, error) {
-		return done{true}, s.change(ctx, "issue", "UPDATE issues SET label = ? WHERE number = ?", in.Label, in.Number)
-	})
-	add(server, "create_comment", "Comment on an issue.", changes(), func(ctx context.Context, in commentArg) (done, error) {
-		return done{true}, s.change(ctx, "issue", "INSERT INTO comments (issue, author, body) SELECT number, 'agent', ? FROM issues WHERE number = ?", in.Body, in.Number)
-	})
-	add(server, "create_issue", "Create an issue.", changes(), func(ctx context.Context, in titleArg) (issue, error) {
-		res, err := s.db.ExecContext(ctx, "INSERT INTO issues (title) VALUES (?)", in.Title)
-		if err != nil {
-			return issue{}, err
-		}
-		n, err := res.LastInsertId()
-		return issue{Number: int(n), Title: in.Title, State: "open"}, err
-	})
-	add(server, "close_issue", "Close an issue.", changes(), func(ctx context.Context, in numberArg) (done, error) {
-		return done{true}, s.change(ctx, "issue", "UPDATE issues SET state = 'closed' WHERE number = ?", in.Number)
-	})
-	add(server, "delete_branch", "Delete a branch for good.", destroys(), func(ctx context.Context, in branchArg) (done, error) {
-		return done{true}, s.change(ctx, "branch", "DELETE FROM branches WHERE name = ?", in.Branch)
-	})
-	mcp.AddTool(server, &mcp.Tool{Name: "burndown", Description: "Draw the ages of the open issues as a picture.", Annotations: reads()},
-		func(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
-			list, err := s.issues(ctx, "open")
+	server := mcp.NewServer(&mcp.Implementation{Name: "tracker", Title: "Issue tracker", Version: "1.0.0"}, nil)
+
+	add(server, "list_issues", "List issues by number. Lists the open ones unless state says otherwise.", stateSchema, reads(),
+		func(ctx context.Context, in stateArgs) (issueList, error) {
+			list, err := s.issues(ctx, in.State)
+			return issueList{list}, err
+		})
+	add(server, "get_issue", "Get one issue.", "", reads(),
+		func(ctx context.Context, in numberArgs) (issue, error) { return s.issue(ctx, in.Number) })
+	add(server, "list_comments", "List the comments of an issue, oldest first.", "", reads(),
+		func(ctx context.Context, in numberArgs) (commentList, error) {
+			list, err := s.comments(ctx, in.Number)
+			return commentList{list}, err
+		})
+	add(server, "list_branches", "List the branches, and whether they are merged.", "", reads(),
+		func(ctx context.Context, _ none) (branchList, error) {
+			list, err := s.branches(ctx)
+			return branchList{list}, err
+		})
+
+	add(server, "add_label", "Add a label to an issue. Adding it twice changes nothing.", labelSchema, changes(true),
+		func(ctx context.Context, in labelArgs) (issue, error) { return s.addLabel(ctx, in.Number, in.Label) })
+	add(server, "create_comment", "Comment on an issue.", "", changes(false),
+		func(ctx context.Context, in commentArgs) (comment, error) {
+			return s.createComment(ctx, in.Number, in.Body)
+		})
+	add(server, "create_issue", "Open an issue.", "", changes(false),
+		func(ctx context.Context, in createArgs) (issue, error) { return s.createIssue(ctx, in.Title, in.Body) })
+	add(server, "close_issue", "Close an issue. It stays readable.", "", changes(true),
+		func(ctx context.Context, in numberArgs) (issue, error) { return s.closeIssue(ctx, in.Number) })
+
+	add(server, "delete_branch", "Delete a branch, merged or not. It cannot be brought back.", "", destroys(),
+		func(ctx context.Context, in branchArgs) (deleted, error) {
+			return deleted{in.Branch}, s.deleteBranch(ctx, in.Branch)
+		})
+
+	mcp.AddTool(server, &mcp.Tool{Name: "burndown", Description: "Draw how many issues were open on each of the last days, as a PNG.",
+		InputSchema: json.RawMessage(daysSchema), Annotations: reads()},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in daysArgs) (*mcp.CallToolResult, any, error) {
+			counts, err := s.openPerDay(ctx, in.Days)
 			if err != nil {
 				return nil, nil, err
 			}
-			picture, err := bars(list)
+			picture, err := drawBurndown(counts)
 			if err != nil {
 				return nil, nil, err
 			}
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: picture, MIMEType: "image/png"}}}, nil, nil
+			says := fmt.Sprintf("%d issues are open; %d days ago it was %d.", counts[len(counts)-1], in.Days-1, counts[0])
+			return &mcp.CallToolResult{Content: []mcp.Content{
+				&mcp.TextContent{Text: says}, &mcp.ImageContent{Data: picture, MIMEType: "image/png"},
+			}}, nil, nil
 		})
 	return server
 }
 
-// bars draws one bar an issue, as high as it is old.
-func bars(list []issue) ([]byte, error) {
-	img := image.NewRGBA(image.Rect(0, 0, 20*max(len(list), 1), 100))
-	for x := range img.Bounds().Dx() {
-		for y := range 100 {
-			img.Set(x, y, color.White)
-			if i := x / 20; i < len(list) && x%20 > 3 && 100-y <= min(list[i].AgeDays, 100) {
-				img.Set(x, y, color.RGBA{0x2b, 0x6c, 0xb0, 0xff})
-			}
-		}
+// add registers a tool whose result is structured. Without a schema the input's
+// is taken from its type.
+func add[In, Out any](server *mcp.Server, name, description, schema string, a *mcp.ToolAnnotations, f func(context.Context, In) (Out, error)) {
+	tool := &mcp.Tool{Name: name, Description: description, Annotations: a}
+	if schema != "" {
+		tool.InputSchema = json.RawMessage(schema)
 	}
-	var b bytes.Buffer
-	err := png.Encode(&b, img)
-	return b.Bytes(), err
+	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+		out, err := f(ctx, in)
+		return nil, out, err
+	})
 }
