@@ -119,6 +119,7 @@ func TestStdinBelongsToTheCommandItIsAttachedTo(t *testing.T) {
 		{`echo '{"a":1}' | tools s get | tools s get`, []string{`{"a":1}`, `{"a":1}`}},
 		{`cat in.json | tools s get x=1 > /dev/null; tools s get`, []string{`{"f":1,"x":1}`, `{}`}},
 		{`printf 'a b' | xargs -n1 -I{} tools s get v={}`, []string{`{"v":"a b"}`}},
+		{`printf 'a b' | xargs -n1 echo > words; tools s get "v=$(tr '\n' , < words)"`, []string{`{"v":"a,b,"}`}},
 		{`find . -name in.json -exec tools s get f={} \;`, []string{`{"f":"./in.json"}`}},
 	} {
 		t.Run(c.script, func(t *testing.T) {

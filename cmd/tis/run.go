@@ -9,6 +9,7 @@ import (
 
 	"github.com/tools-in-shell/tis/report"
 	"github.com/tools-in-shell/tis/runner"
+	"github.com/tools-in-shell/tis/runner/sandbox"
 )
 
 // runCommand is `tis run`.
@@ -36,6 +37,9 @@ func (c *runCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer t.Close()
+	if err := checkSandbox(t.cfg.Sandbox); err != nil {
+		return err
+	}
 	gate, store, err := p.openGate(ctx, t.cfg, c.Store)
 	if err != nil {
 		return err
@@ -63,6 +67,19 @@ func (c *runCommand) Run(ctx context.Context, p *program) error {
 		}
 		return c.finish(p, result)
 	}
+}
+
+// checkSandbox refuses to run a script under a promise that cannot be kept: the
+// kernel confines the utilities, and not the interpreter.
+func checkSandbox(mode string) error {
+	if mode != "required" {
+		return nil
+	}
+	missing := "the shell's interpreter runs inside tis, where the kernel does not confine it"
+	if m := sandbox.Probe().Missing; m != "" {
+		missing += "; " + m
+	}
+	return usagef("the config says \"sandbox\": \"required\", and %s; say best_effort to run scripts even so", missing)
 }
 
 // options fills in the limits of the command line and the config.

@@ -7,7 +7,7 @@
 // object that was read, by the map's identity; of one that the program built,
 // by the program's own object constructions; and else by the order in which
 // the keys were first seen. Where a program goes through an object's members
-// (.[], keys_unsorted, to_entries, tojson) gojq visits them by name.
+// (.[], to_entries, tojson) gojq visits them by name.
 //
 // Start reading at Main.
 package jq

@@ -139,6 +139,7 @@ func (r *run) main(stdin io.Reader, env []string) int {
 		gojq.WithInputIter(r.in),
 		gojq.WithFunction("input_filename", 0, 0, func(any, []any) any { return r.in.filename() }),
 		gojq.WithFunction("input_line_number", 0, 0, func(any, []any) any { return r.in.line }),
+		gojq.WithFunction("keys_unsorted", 0, 0, func(v any, _ []any) any { return r.order.keysOf(v) }),
 		gojq.WithFunction("debug", 0, 0, func(v any, _ []any) any { r.note([]any{"DEBUG:", v}, true); return v }),
 		gojq.WithFunction("stderr", 0, 0, func(v any, _ []any) any { r.note(v, false); return v }),
 	)

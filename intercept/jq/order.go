@@ -77,6 +77,28 @@ func (o *order) keys(m map[string]any) []string {
 	return keys
 }
 
+// keysOf is the keys_unsorted function.
+func (o *order) keysOf(v any) any {
+	var out []any
+	switch v := v.(type) {
+	case map[string]any:
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		out = make([]any, 0, len(v))
+		for _, k := range o.keys(v) {
+			out = append(out, k)
+		}
+	case []any:
+		out = make([]any, len(v))
+		for i := range v {
+			out[i] = i
+		}
+	default:
+		return fmt.Errorf("%s has no keys", gojq.TypeOf(v))
+	}
+	return out
+}
+
 func (o *order) of(key string) int {
 	if r, ok := o.rank[key]; ok {
 		return r

@@ -31,7 +31,7 @@ func Path() string { return strings.Join(programDirs, string(filepath.ListSepara
 // the network or starts an unlisted program outside the confinement.
 var utilities = strings.Fields(`
 	awk base32 base64 basename bc bunzip2 bzip2 cat chmod cksum cmp column comm cp csplit cut
-	date dc dd df diff diff3 dirname du egrep env expand expr factor false fgrep file find fmt fold
+	date dc dd df diff diff3 dirname du echo egrep env expand expr factor false fgrep file find fmt fold
 	gawk getconf grep gunzip gzip head hexdump iconv id join ln ls mawk md5sum mkdir mktemp mv
 	nl nproc numfmt od paste patch pathchk perl printenv printf pwd python3 readlink realpath rev rm
 	rmdir sed seq sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep sort split stat
