@@ -7,250 +7,285 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
-	"os/exec"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tools-in-shell/tis/catalog"
 )
 
-// conn is one live connection to a server.
+// conn is one connection to a server, greeted and ready.
 type conn struct {
 	session *mcp.ClientSession
-	raw     *rawConn
-	process *exec.Cmd
+	since   time.Time
 	cancel  context.CancelFunc
-	once    sync.Once
-	exited  chan struct{} // closed when the process has gone; nil for HTTP
+
+	process *process // of a program
+	lines   *lines   // of a program
+	web     *web     // of a URL
+
+	gone   chan struct{} // closed when the session is over
+	broken atomic.Bool   // it must not be used again
+	once   sync.Once
 }
 
-// dial starts the server and greets it. ctx bounds only the start.
+// A server may know only the handshake of this version or of an older one, and
+// some end when another request comes first. So it is tried before the newest.
+const handshakeVersion = "2025-11-25"
+
+// dial starts a server and greets it. ctx bounds the start only.
 func dial(ctx context.Context, s *server) (*conn, error) {
+	c, err := greet(ctx, s, handshakeVersion)
+	var refusal *jsonrpc.Error
+	if errors.As(err, &refusal) && ctx.Err() == nil {
+		switch refusal.Code {
+		case jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidRequest, jsonrpc.CodeInvalidParams, mcp.CodeUnsupportedProtocolVersion:
+			if newest, e := greet(ctx, s, ""); e == nil {
+				return newest, nil
+			}
+		}
+	}
+	return c, err
+}
+
+// greet makes a connection and shakes hands.
+func greet(ctx context.Context, s *server, version string) (*conn, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &conn{cancel: cancel}
-	var transport mcp.Transport
-	var err error
-	if s.cfg.URL != "" {
-		transport = &mcp.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: httpClient(s.cfg.Headers), MaxRetries: 2}
-	} else if transport, err = c.start(s); err != nil {
+	c := &conn{cancel: cancel, gone: make(chan struct{})}
+	transport, err := c.open(s)
+	if err != nil {
 		cancel()
 		return nil, err
 	}
-	raw := &rawTransport{Transport: transport}
 	client := mcp.NewClient(&mcp.Implementation{Name: "tis", Version: s.opts.Version}, &mcp.ClientOptions{
-		Logger: slog.New(slog.DiscardHandler), ToolListChangedHandler: s.changed, Capabilities: &mcp.ClientCapabilities{},
+		Logger:                 slog.New(slog.DiscardHandler),
+		Capabilities:           &mcp.ClientCapabilities{}, // nothing that servers could ask of us
+		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { s.stale.Store(true) },
 	})
-	type greeting struct {
-		session *mcp.ClientSession
-		err     error
-	}
-	done := make(chan greeting, 1)
+	var session *mcp.ClientSession
+	greeted := make(chan struct{})
 	go func() {
-		session, err := client.Connect(life, raw, nil)
-		done <- greeting{session, err}
+		defer close(greeted)
+		session, err = client.Connect(life, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	}()
 	select {
-	case g := <-done:
-		c.session, err = g.session, g.err
+	case <-greeted:
 	case <-ctx.Done():
-		err = context.Cause(ctx)
 	}
-	if c.raw = raw.made.Load(); err != nil {
-		c.close()
-		if c.raw != nil && c.raw.fault() != nil && !needsSignIn(err) && ctx.Err() == nil {
-			err = c.raw.fault()
+	if ctx.Err() != nil {
+		c.hangUp()
+		<-greeted
+		if session != nil {
+			session.Close()
 		}
+		return nil, c.unanswered(context.Cause(ctx))
+	}
+	if err != nil {
+		err = c.whyNot(err)
+		c.hangUp()
 		return nil, err
 	}
+	c.session, c.since = session, time.Now()
+	go func() { // ends with the connection, whichever side ends it
+		c.session.Wait()
+		close(c.gone)
+		c.close()
+	}()
 	return c, nil
 }
 
-// start starts the program in a process group of its own.
-func (c *conn) start(s *server) (mcp.Transport, error) {
-	cmd := exec.Command(s.cfg.Command, s.cfg.Args...)
-	cmd.Dir, cmd.Env, cmd.Stderr = s.cfg.Dir, environment(s.cfg.Env, s.opts.Getenv), &s.log
-	ownGroup(cmd)
-	cmd.WaitDelay = time.Second
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, pw, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdout = pw
-	err = cmd.Start()
-	pw.Close()
-	if err != nil {
-		out.Close()
-		var missing *exec.Error
-		if errors.As(err, &missing) {
-			return nil, fmt.Errorf("its command %q was not found", s.cfg.Command)
+// open starts the program, or readies the way to the URL.
+func (c *conn) open(s *server) (mcp.Transport, error) {
+	w := newWaiting()
+	if s.cfg.URL != "" {
+		var err error
+		if c.web, err = newWeb(s.cfg, w); err != nil {
+			return nil, err
 		}
-		return nil, fmt.Errorf("its command %q: %w", s.cfg.Command, err)
+		return c.web.transport(s.cfg.URL), nil
 	}
-	c.process, c.exited = cmd, make(chan struct{})
-	go func() {
-		cmd.Wait()
-		close(c.exited)
-	}()
-	return &mcp.IOTransport{Reader: out, Writer: in, MaxLineLength: 64 << 20}, nil
-}
-
-// environment is what a server's program gets: a few variables of ours, and
-// the config's.
-func environment(extra map[string]string, getenv func(string) (string, bool)) []string {
+	getenv := s.opts.Getenv
 	if getenv == nil {
 		getenv = os.LookupEnv
 	}
-	var env []string
-	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "USER", "LOGNAME", "SHELL", "TERM",
-		"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOFLAGS", "GOSUMDB",
-		"SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT"} {
-		if v, ok := getenv(name); ok {
-			env = append(env, name+"="+v)
+	s.log.mark()
+	var err error
+	if c.process, err = startProcess(s.cfg, getenv, &s.log); err != nil {
+		return nil, err
+	}
+	c.lines = newLines(c.process.stdin, c.process.stdout, w)
+	return c.lines, nil
+}
+
+// whyNot says why the greeting failed.
+func (c *conn) whyNot(err error) error {
+	var refusal *jsonrpc.Error
+	switch {
+	case c.process == nil:
+		if err = plain(err); errors.As(err, &refusal) && !isLocal(refusal) {
+			return fmt.Errorf("it refused the handshake: %w", refusal)
+		}
+		return err
+	case errors.As(err, &refusal) && !isLocal(refusal):
+		return fmt.Errorf("it refused the handshake: %w", refusal)
+	case errors.Is(err, errTooLong), errors.Is(err, errNoise):
+		return c.unanswered(err)
+	}
+	// The pipe broke, most likely because the program ended.
+	if c.process.exitsIn(termTime) {
+		return c.unanswered(errors.New(c.process.fate()))
+	}
+	return c.unanswered(cleaned(err))
+}
+
+// isLocal reports whether an error that looks like the server's was made here:
+// the SDK uses the codes from -32003 to -32005 for itself.
+func isLocal(e *jsonrpc.Error) bool { return e.Code <= -32003 && e.Code >= -32005 }
+
+// cleaned is the innermost of the errors that are ours.
+func cleaned(err error) error {
+	for _, known := range []error{errHungUp, errTooLong, errNoise} {
+		if errors.Is(err, known) {
+			return known
 		}
 	}
-	for k, v := range extra {
-		env = append(env, k+"="+v)
-	}
-	return env
+	return err
 }
+
+// unanswered adds to an error what the program printed instead of messages.
+func (c *conn) unanswered(err error) error {
+	if c.lines == nil {
+		return err
+	}
+	if noise := c.lines.noted(); noise != "" {
+		return &noiseError{err, noise}
+	}
+	return err
+}
+
+// noiseError is a failure of a server that printed what is no message.
+type noiseError struct {
+	err   error
+	noise string
+}
+
+func (e *noiseError) Error() string {
+	return fmt.Sprintf("%v; it printed what is no MCP message: %q", e.err, e.noise)
+}
+
+func (e *noiseError) Unwrap() error { return e.err }
 
 // dead reports whether the connection can no longer be used.
 func (c *conn) dead() bool {
 	select {
-	case <-c.exited: // never ready when it is nil
+	case <-c.gone:
 		return true
 	default:
 	}
-	return c.raw == nil || c.raw.fault() != nil
+	if c.process != nil && c.process.fate() != "" {
+		return true
+	}
+	return c.broken.Load()
 }
 
+// sessionTime is how long the end of a session may take.
+const sessionTime = 2 * time.Second
+
+// close ends the connection and waits until nothing of it is left.
 func (c *conn) close() {
 	c.once.Do(func() {
-		if c.session != nil {
-			closed := make(chan struct{})
-			go func() { c.session.Close(); close(closed) }()
-			select {
-			case <-closed:
-			case <-time.After(2 * time.Second):
-			}
-		}
-		c.cancel()
+		c.broken.Store(true)
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			c.session.Close()
+		}()
+		// What is on its way, a cancellation perhaps, gets a moment to leave.
+		patience := sessionTime
 		if c.process != nil {
-			select {
-			case <-c.exited:
-			case <-time.After(300 * time.Millisecond):
-			}
-			killGroup(c.process)
-			<-c.exited
+			patience = politeTime / 2
 		}
+		t := time.NewTimer(patience)
+		select {
+		case <-closed:
+		case <-t.C:
+		}
+		t.Stop()
+		c.hangUp()
+		<-closed
+		<-c.gone
 	})
 }
 
-// list asks for one page of tools/list.
-func (c *conn) list(ctx context.Context, cursor string, more bool) (json.RawMessage, error) {
-	ctx, answer := withAnswer(ctx)
-	params := &mcp.ListToolsParams{Cursor: cursor}
-	_, err := c.session.ListTools(ctx, params)
-	if raw := answer.get(); raw != nil {
-		return raw, nil
+// hangUp ends what is below the session.
+func (c *conn) hangUp() {
+	c.cancel()
+	if c.process != nil {
+		c.lines.Close()
+		c.process.end()
+		c.lines.wait()
 	}
-	if err == nil {
-		err = errors.New("its tools/list answer could not be read")
+	if c.web != nil {
+		c.web.close()
 	}
-	return nil, err
+}
+
+// list asks for one page of tools/list. The cursor of the first is nil.
+func (c *conn) list(ctx context.Context, cursor *string) (json.RawMessage, error) {
+	a := &answer{emptyCursor: cursor != nil && *cursor == ""}
+	defer a.release()
+	params := &mcp.ListToolsParams{}
+	if cursor != nil {
+		params.Cursor = *cursor
+	}
+	_, err := c.session.ListTools(withAnswer(ctx, a), params)
+	return a.outcome(err)
 }
 
 // call calls a tool with its input as it was written.
 func (c *conn) call(ctx context.Context, tool string, input json.RawMessage) (json.RawMessage, error) {
-	ctx, answer := withAnswer(ctx)
-	_, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: input})
-	if raw := answer.get(); raw != nil {
+	a := &answer{}
+	defer a.release()
+	_, err := c.session.CallTool(withAnswer(ctx, a), &mcp.CallToolParams{Name: tool, Arguments: input})
+	return a.outcome(err)
+}
+
+// answeredError is an error that the server itself answered, or an answer that
+// cannot be read: the request has reached it.
+type answeredError struct{ err error }
+
+func (e *answeredError) Error() string { return e.err.Error() }
+func (e *answeredError) Unwrap() error { return e.err }
+
+// outcome is the raw answer when there is one, and otherwise why there is none.
+// What the SDK made of an answer does not matter.
+func (a *answer) outcome(err error) (json.RawMessage, error) {
+	switch raw, answered := a.get(); {
+	case answered != nil:
+		return nil, &answeredError{answered}
+	case raw != nil:
 		return raw, nil
-	}
-	if err == nil {
-		err = errors.New("its answer could not be read")
+	case err == nil:
+		return nil, &answeredError{errors.New("its answer could not be read")}
 	}
 	return nil, err
 }
 
-// errSignIn is a server that wants a sign-in.
-type errSignIn struct{ status string }
-
-func (e *errSignIn) Error() string { return "the server answered " + e.status }
-
-func needsSignIn(err error) bool {
-	var e *errSignIn
-	return errors.As(err, &e) || err != nil && (strings.Contains(err.Error(), "401") || strings.Contains(err.Error(), "Unauthorized"))
-}
-
-// headerTransport adds the config's headers and notices a wanted sign-in.
-type headerTransport struct{ headers map[string]string }
-
-func httpClient(headers map[string]string) *http.Client {
-	return &http.Client{Transport: headerTransport{headers}}
-}
-
-func (t headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	for k, v := range t.headers {
-		req.Header.Set(k, v)
-	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized {
-		io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16))
-		resp.Body.Close()
-		return nil, &errSignIn{resp.Status}
-	}
-	return resp, err
-}
-
-// executor is one tool of a server.
-type executor struct {
-	server *server
-	tool   string
-}
-
-// Execute calls the tool, and starts the server again when it has died.
-func (e *executor) Execute(ctx context.Context, input json.RawMessage) (catalog.Output, error) {
-	s := e.server
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	c, err := s.connect(ctx)
-	if err != nil {
-		if f := s.startFault(err); f != nil {
-			return catalog.Output{}, f
+// died describes a connection that broke during a call.
+func (c *conn) died(err error) string {
+	if c.process == nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
+			return "closed the connection during the call"
 		}
+		return "failed during the call: " + catalog.OneLine(plain(err).Error())
 	}
-	raw, err := c.call(ctx, e.tool, input)
-	if err != nil {
-		return catalog.Output{}, s.callFault(ctx, c, err)
+	if c.process.exitsIn(termTime) {
+		return "died during the call: " + c.process.fate()
 	}
-	return output(raw)
-}
-
-// callFault says how a call failed.
-func (s *server) callFault(ctx context.Context, c *conn, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case c.dead() || brokenPipe(err):
-		return &catalog.Error{Code: catalog.ToolError, Retryable: true, Message: "outcome unknown: the server " + catalog.Shown(s.cfg.Name) + " died during the call"}
-	case needsSignIn(err):
-		return s.startFault(err)
-	}
-
-	return catalog.Errorf(catalog.ToolError, "%s", s.redact(err.Error()))
-}
-
-func brokenPipe(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, mcp.ErrConnectionClosed) || isEPIPE(err)
+	return "died during the call: " + cleaned(err).Error()
 }

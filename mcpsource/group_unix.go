@@ -3,7 +3,6 @@
 package mcpsource
 
 import (
-	"errors"
 	"os/exec"
 	"syscall"
 )
@@ -11,7 +10,8 @@ import (
 // ownGroup starts a program in a process group of its own.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup kills a program and all that it started.
+// killGroup kills a program and all that it started in its group.
 func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-func isEPIPE(err error) bool { return errors.Is(err, syscall.EPIPE) }
+// endGroup asks them to end.
+func endGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

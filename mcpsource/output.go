@@ -8,15 +8,24 @@ import (
 	"github.com/tools-in-shell/tis/catalog"
 )
 
+// maxErrorText is how much of a failed tool's text is kept, in bytes.
+const maxErrorText = 64 << 10
+
 // output reads a tools/call result as it came.
 func output(raw json.RawMessage) (catalog.Output, error) {
-	var result struct {
+	var result *struct {
 		Content           []json.RawMessage `json:"content"`
 		StructuredContent json.RawMessage   `json:"structuredContent"`
 		IsError           bool              `json:"isError"`
+		ResultType        string            `json:"resultType"`
 	}
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "the tool's result is not one: %v", err)
+	switch err := json.Unmarshal(raw, &result); {
+	case err != nil:
+		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "the call was made, and its result cannot be read: %v", err)
+	case result == nil:
+		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "the call was made, and its result is null")
+	case result.ResultType == "input_required":
+		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "the tool asks for more input on the way, which a script cannot give")
 	}
 	var out catalog.Output
 	if s := result.StructuredContent; len(s) > 0 && string(s) != "null" {
@@ -32,9 +41,12 @@ func output(raw json.RawMessage) (catalog.Output, error) {
 	if result.IsError {
 		text := strings.Join(texts, "\n")
 		if strings.TrimSpace(text) == "" {
+			text = string(out.Structured)
+		}
+		if strings.TrimSpace(text) == "" {
 			text = "the tool failed without saying why"
 		}
-		return out, catalog.Errorf(catalog.ToolError, "%s", text)
+		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "%s", clip(text, maxErrorText))
 	}
 	return out, nil
 }
@@ -66,10 +78,13 @@ func part(raw json.RawMessage) catalog.Part {
 	switch {
 	case data != nil:
 		b, err := base64.StdEncoding.DecodeString(*data)
-		if p.Data = b; err != nil {
-			p.Data, p.BadData = nil, "its data is not base64"
-		} else if len(b) == 0 {
+		switch {
+		case err != nil:
+			p.BadData = "its data is not base64"
+		case len(b) == 0 && in.Type != "resource":
 			p.BadData = "its data is empty"
+		default:
+			p.Data = b
 		}
 	case in.Type != "resource":
 		p.BadData = "it has no data"

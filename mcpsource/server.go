@@ -2,245 +2,252 @@ package mcpsource
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/tools-in-shell/tis/catalog"
 )
 
-// server is one configured server and its connection.
+// server is one configured server: its connection, while it has one, and its
+// tools, once it has listed them.
 type server struct {
-	cfg   ServerConfig
-	opts  Options
-	stale atomic.Bool // it said that its tools have changed
-	log   ring        // its stderr
+	cfg     ServerConfig
+	opts    Options
+	secrets *secrets
+	log     ring        // its stderr
+	stale   atomic.Bool // it said that its tools have changed
 
-	starting sync.Mutex // one start or listing at a time
+	life context.Context // of the pool
+	work sync.WaitGroup  // flights, which outlive the calls that wait for them
 
 	mu       sync.Mutex
-	conn     *conn
-	tools    []*catalog.Tool
-	raw      []json.RawMessage
-	listed   bool
-	warnings []string
-	fault    *catalog.Error
-	failures int       // starts that failed in a row
-	retryAt  time.Time // no start before this
 	closed   bool
+	conn     *conn
+	starting *flight // a start under way
+	loading  *flight // a listing under way
+	listed   bool
+	list     listing
+	fault    *catalog.Error // why it last failed to start or to list; nil after a success
+	failedAt time.Time
+	refusal  *catalog.Error // why its last start failed
+	failures int            // of starts, in a row
+	retryAt  time.Time      // no start before this
+	deaths   int            // soon after a start, in a row
 }
 
-func newServer(cfg ServerConfig, opts Options) *server { return &server{cfg: cfg, opts: opts} }
+func newServer(life context.Context, cfg ServerConfig, opts Options) *server {
+	return &server{cfg: cfg, opts: opts, life: life, secrets: newSecrets(cfg)}
+}
+
+// flight is work that several callers may wait for. What it brings is set
+// before landed is closed.
+type flight struct {
+	landed chan struct{}
+	conn   *conn // of a start
+	err    error
+}
+
+// wait waits for the flight to land, or for ctx.
+func (f *flight) wait(ctx context.Context) error {
+	select {
+	case <-f.landed:
+		return f.err
+	default:
+	}
+	select {
+	case <-f.landed:
+		return f.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// fly starts work that goes on when its callers give up, and ends with the
+// pool. s.mu is held. The work gets the start time-out.
+func (s *server) fly(work func(ctx context.Context, f *flight)) *flight {
+	f := &flight{landed: make(chan struct{})}
+	s.work.Go(func() {
+		ctx, cancel := context.WithTimeoutCause(s.life, s.cfg.StartTimeout, &noAnswer{s.cfg.StartTimeout})
+		defer cancel()
+		work(ctx, f)
+		close(f.landed)
+	})
+	return f
+}
+
+// noAnswer is a server that took too long to start.
+type noAnswer struct{ after time.Duration }
+
+func (e *noAnswer) Error() string { return fmt.Sprintf("it did not answer in %v", e.after) }
 
 // source is the server for a catalog.
 func (s *server) source() catalog.Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	src := catalog.Source{Name: s.cfg.Name, Description: s.cfg.Description, Tools: s.tools, Loaded: s.listed, Warnings: s.warnings}
+	src := catalog.Source{Name: s.cfg.Name, Description: s.cfg.Description, Tools: s.list.tools, Loaded: s.listed, Warnings: s.list.warnings}
 	switch {
 	case s.listed:
 	case s.cfg.OnDemand:
-		src.Load = s.list
-	default:
+		src.Load = s.load
+	case s.fault != nil:
 		src.Unavailable = s.fault
-		if src.Unavailable == nil {
-			src.Unavailable = s.unavailable(errors.New("it has not been started"))
-		}
+	case s.loading != nil:
+		src.Unavailable = &catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: s.called() + " is still starting"}
+	default:
+		src.Unavailable = s.failed(errors.New("it has not been started"))
 	}
 	return src
 }
 
-// list is the server's tools; it starts the server when it must, and asks once.
-func (s *server) list(ctx context.Context) ([]*catalog.Tool, error) {
-	s.starting.Lock()
-	defer s.starting.Unlock()
+// connect is the live connection, or a new one. After failures it refuses for a
+// while, longer each time, rather than let every call wait for another.
+func (s *server) connect(ctx context.Context) (*conn, error) {
 	s.mu.Lock()
-	if s.listed {
+	switch {
+	case s.closed || s.life.Err() != nil:
+		s.mu.Unlock()
+		return nil, errEnding
+	case s.cfg.Err != "":
+		s.mu.Unlock()
+		return nil, errors.New(s.cfg.Err)
+	case s.conn != nil && !s.conn.dead():
 		defer s.mu.Unlock()
-		return s.tools, nil
+		return s.conn, nil
+	case s.starting == nil && time.Now().Before(s.retryAt):
+		defer s.mu.Unlock()
+		again := *s.refusal
+		again.Message += fmt.Sprintf("; it failed %d times in a row, the next try is in %v", s.failures, max(time.Until(s.retryAt).Round(time.Second), time.Second))
+		return nil, &again
+	case s.starting == nil:
+		s.starting = s.fly(s.start)
 	}
+	f := s.starting
 	s.mu.Unlock()
-	return s.listLocked(ctx)
+	if err := f.wait(ctx); err != nil {
+		return nil, err
+	}
+	return f.conn, nil
 }
 
-// refresh asks again; what was there stays when that fails.
-func (s *server) refresh(ctx context.Context) {
-	s.starting.Lock()
-	defer s.starting.Unlock()
-	if _, err := s.listLocked(ctx); err != nil {
+const (
+	soon     = 10 * time.Second // a server that dies within this of its start may do so again
+	maxPause = 5 * time.Second  // between such starts
+	maxRetry = time.Minute      // between starts that fail
+)
+
+// start replaces a dead connection by a new one.
+func (s *server) start(ctx context.Context, f *flight) {
+	s.mu.Lock()
+	old := s.conn
+	s.conn = nil
+	if old != nil {
+		if s.deaths++; time.Since(old.since) > soon {
+			s.deaths = 0
+		}
+	}
+	deaths := s.deaths
+	s.mu.Unlock()
+	if old != nil {
+		old.close()
+	}
+	if deaths > 2 {
+		sleep(ctx, min(100*time.Millisecond<<min(deaths-3, 10), maxPause))
+	}
+	c, err := dial(ctx, s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starting = nil
+	if err != nil {
+		if s.failures++; s.failures > 1 {
+			s.retryAt = time.Now().Add(min(time.Second<<min(s.failures-2, 6), maxRetry))
+		}
+		s.refusal = s.startFault(err)
+		s.fault, s.failedAt, f.err = s.refusal, time.Now(), s.refusal
+		return
+	}
+	// Close waits for this flight before it takes the connection.
+	s.conn, f.conn, s.failures, s.retryAt = c, c, 0, time.Time{}
+	if s.listed {
+		s.fault = nil
+		// It may have come back with other tools, and an answer that a person gave
+		// for the old ones does not hold for them.
 		s.stale.Store(true)
 	}
 }
 
-func (s *server) listLocked(ctx context.Context) ([]*catalog.Tool, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.StartTimeout, fmt.Errorf("it did not answer in %v", s.cfg.StartTimeout))
-	defer cancel()
-	c, err := s.connect(ctx)
-	if err == nil {
-		err = s.listPages(ctx, c)
+// drop gives a connection up; the next call makes a new one.
+func (s *server) drop(c *conn) { c.broken.Store(true) }
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
 	}
-	if err != nil {
-		if cause := context.Cause(ctx); ctx.Err() != nil && cause != nil {
-			err = cause
-		}
-		fault := s.startFault(err)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.fault = fault
-		return nil, fault
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tools, nil
 }
 
-// maxPages bounds a list that never ends.
-const maxPages = 1000
-
-// listPages asks for every page. A cursor is opaque; one that comes again ends
-// the list.
-func (s *server) listPages(ctx context.Context, c *conn) error {
-	var tools []*catalog.Tool
-	var raws []json.RawMessage
-	var warnings []string
-	seen, names := map[string]bool{}, map[string]bool{}
-	cursor, next := "", true
-	for page := 0; next; page++ {
-		raw, err := c.list(ctx, cursor, page > 0)
-		if err != nil {
-			return err
-		}
-		var result struct {
-			Tools      []json.RawMessage `json:"tools"`
-			NextCursor *string           `json:"nextCursor"`
-		}
-		if err := json.Unmarshal(raw, &result); err != nil {
-			return fmt.Errorf("its tools/list answer is not one: %w", err)
-		}
-		for _, r := range result.Tools {
-			t, err := catalog.ToolFromMCP(s.cfg.Name, r)
-			switch {
-			case err != nil:
-				warnings = append(warnings, err.Error())
-				continue
-			case names[t.Name]:
-				warnings = append(warnings, fmt.Sprintf("server %s lists the tool %q more than once", s.cfg.Name, t.Name))
-				continue
-			}
-			names[t.Name] = true
-			t.Executor = &executor{s, t.Name}
-			tools, raws = append(tools, t), append(raws, r)
-		}
-		if next = result.NextCursor != nil; next {
-			if cursor = *result.NextCursor; seen[cursor] || page >= maxPages {
-				warnings = append(warnings, fmt.Sprintf("server %s gave a cursor of tools/list again; the list ends there", s.cfg.Name))
-				next = false
-			}
-			seen[cursor] = true
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tools, s.raw, s.warnings, s.listed, s.fault = tools, raws, warnings, true, nil
-	return nil
-}
-
-// connect is the live connection, or a new one. After failures it waits before
-// it tries again, longer each time.
-func (s *server) connect(ctx context.Context) (*conn, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, errors.New("tis is ending")
-	case s.cfg.Err != "":
-		return nil, errors.New(s.cfg.Err)
-	case s.conn != nil && !s.conn.dead():
-		return s.conn, nil
-	case time.Now().Before(s.retryAt):
-		return nil, fmt.Errorf("it failed %d times in a row; the next try is in %v", s.failures, time.Until(s.retryAt).Round(time.Second))
-	}
-	if s.conn != nil {
-		s.conn.close()
-		s.conn = nil
-	}
-	// The connection outlives the call that needed it; only its start is bounded.
-	c, err := dial(ctx, s)
-	if err != nil {
-		if s.failures++; s.failures > 1 {
-			s.retryAt = time.Now().Add(min(time.Second<<min(s.failures-2, 6), time.Minute))
-		}
-		return nil, err
-	}
-	s.conn, s.failures, s.retryAt = c, 0, time.Time{}
-	return c, nil
-}
-
-// changed notes that the server's tools have changed.
-func (s *server) changed(context.Context, *mcp.ToolListChangedRequest) { s.stale.Store(true) }
-
-func (s *server) close() error {
+// close ends the server. The pool's life is over already.
+func (s *server) close() {
 	s.mu.Lock()
 	s.closed = true
+	s.mu.Unlock()
+	s.work.Wait()
+	s.mu.Lock()
 	c := s.conn
 	s.conn = nil
 	s.mu.Unlock()
 	if c != nil {
 		c.close()
 	}
-	return nil
 }
 
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Status{Name: s.cfg.Name, State: "not loaded", Tools: len(s.tools), Stderr: s.redact(s.log.String())}
-	if s.conn != nil && !s.conn.dead() {
-		st.State = "running"
-	}
-	if s.fault != nil {
+	st := Status{Name: s.cfg.Name, State: "not loaded", Tools: len(s.list.tools), Stderr: s.secrets.redact(s.log.String())}
+	switch {
+	case s.fault != nil:
 		st.State, st.Err = "failed", s.fault
+	case s.starting != nil || s.loading != nil && !s.listed:
+		st.State = "starting"
+	case s.conn != nil && !s.conn.dead():
+		st.State = "running"
+	case s.listed:
+		st.State = "stopped"
 	}
 	return st
 }
 
+// called is the server as messages name it.
+func (s *server) called() string { return "the server " + catalog.Shown(s.cfg.Name) }
+
 // startFault says why a server could not be started or listed.
 func (s *server) startFault(err error) *catalog.Error {
 	var ce *catalog.Error
-	if errors.As(err, &ce) {
+	switch {
+	case errors.As(err, &ce):
 		return ce
+	case errors.Is(err, errSignIn):
+		return &catalog.Error{Code: catalog.ConnectionRequired, Message: s.called() + " asks for a sign-in: sign in, or put a valid token into its headers"}
 	}
-	if needsSignIn(err) {
-		return &catalog.Error{Code: catalog.ConnectionRequired, Message: fmt.Sprintf("the server %s needs a sign-in first: %s", catalog.Shown(s.cfg.Name), s.redact(err.Error()))}
-	}
-	return s.unavailable(err)
+	return s.failed(err)
 }
 
-func (s *server) unavailable(err error) *catalog.Error {
-	text := "the server " + catalog.Shown(s.cfg.Name) + " could not be started: " + s.redact(err.Error())
-	if last := s.redact(s.log.lastLine()); last != "" {
-		text += " (its last words: " + last + ")"
+// failed is a server that cannot be used now. Its last words on stderr often
+// say why.
+func (s *server) failed(err error) *catalog.Error {
+	text := s.called() + " could not be started: " + s.clean(err.Error())
+	if last := s.log.lastLine(); last != "" {
+		text += " (its last words: " + s.clean(last) + ")"
 	}
 	return &catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: text}
 }
 
-// redact takes the values of the server's environment and headers out of a text.
-func (s *server) redact(text string) string {
-	for _, values := range []map[string]string{s.cfg.Env, s.cfg.Headers} {
-		for _, v := range values {
-			if len(v) >= 4 {
-				text = strings.ReplaceAll(text, v, "***")
-			}
-			if _, token, ok := strings.Cut(v, " "); ok && len(token) >= 4 {
-				text = strings.ReplaceAll(text, token, "***")
-			}
-		}
-	}
-	return text
+// clean makes a text fit for a message: no secrets, one line, not too long.
+func (s *server) clean(text string) string {
+	return clip(catalog.OneLine(s.secrets.redact(text)), 1000)
 }

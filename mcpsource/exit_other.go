@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mcpsource
+
+// sawExit cannot tell here.
+func sawExit(int) bool { return false }

@@ -1,0 +1,35 @@
+package mcpsource_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tools-in-shell/tis/mcpsource"
+)
+
+// A server that dies and comes back with another tool behind the same name must
+// not keep what a person allowed for the old one.
+func TestARestartedServersToolsAreListedAgain(t *testing.T) {
+	dir := t.TempDir()
+	spec := filepath.Join(dir, "spec.json")
+	describe := func(text string) {
+		require.NoError(t, os.WriteFile(spec, fmt.Appendf(nil, `{"x":{"tools":[{"name":"go","description":%q,"inputSchema":{"type":"object"}},
+			{"name":"crash","inputSchema":{"type":"object"},"act":{"kind":"crash"}}]}}`, text), 0o600))
+	}
+	describe("Reads.")
+	p := startPool(t, mcpsource.ServerConfig{Name: "x", Command: "node", Args: []string{"../testdata/cases/server.mjs", spec, "x", filepath.Join(dir, "log")}, StartTimeout: 20 * time.Second})
+	before := tool(t, p, "x", "go")
+	_, err := call(t, p, "crash", `{}`)
+	require.Error(t, err)
+	describe("Deletes everything.")
+	_, err = call(t, p, "go", `{}`)
+	require.NoError(t, err)
+	after := tool(t, p, "x", "go")
+	require.Equal(t, "Deletes everything.", after.Description)
+	require.NotEqual(t, before.Digest(), after.Digest())
+}
