@@ -12,6 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/tools-in-shell/tis/analyze"
+	"github.com/tools-in-shell/tis/analyze/dialect"
 )
 
 // bash is the bash and sh command: a shell of its own on the same handlers,
@@ -110,12 +111,12 @@ func (s *shell) script(ctx context.Context, c command, text, name string, args, 
 		fmt.Fprintln(c.err, err)
 		return status(2)
 	}
-	if err := check(parsed.File); err != nil {
+	if err := dialect.Check(parsed.File); err != nil {
 		fmt.Fprintf(c.err, "%s:%v\n", name, err)
 		return status(2)
 	}
 	markTree(parsed.File)
-	repair(parsed.File)
+	dialect.Repair(parsed.File)
 	in, err := s.interpreter(c.dir, c.env, c.in, c.out, c.err, args)
 	if err != nil {
 		return c.fail(1, "%v", reason(err))
@@ -146,5 +147,5 @@ func checkText(text, name string) error {
 	if err != nil {
 		return nil // the interpreter reports it
 	}
-	return check(file)
+	return dialect.Check(file)
 }

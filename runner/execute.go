@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/interp"
 
 	"github.com/tools-in-shell/tis/analyze"
+	"github.com/tools-in-shell/tis/analyze/dialect"
 	"github.com/tools-in-shell/tis/report"
 )
 
@@ -89,7 +90,7 @@ func (r *run) interpret(ctx context.Context, script *analyze.Script) (exit int) 
 		}
 	}()
 	markTree(script.File)
-	repair(script.File)
+	dialect.Repair(script.File)
 	in, err := r.shell.interpreter(r.o.Dir, r.environment(), r.o.Stdin, r.out, r.err, r.script.Args)
 	if err != nil {
 		fmt.Fprintf(r.err, "tis: the shell cannot start: %v\n", err)

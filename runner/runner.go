@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tools-in-shell/tis/analyze"
+	"github.com/tools-in-shell/tis/analyze/dialect"
 	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/intercept"
@@ -181,7 +182,7 @@ func (r *run) do(ctx context.Context) report.Result {
 	if err != nil {
 		return r.refuse(2, err.Error())
 	}
-	if err := check(parsed.File); err != nil {
+	if err := dialect.Check(parsed.File); err != nil {
 		return r.refuse(2, fmt.Sprintf("%s:%v", r.script.Name, err))
 	}
 	held, err := r.hold(ctx, parsed)

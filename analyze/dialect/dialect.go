@@ -1,6 +1,13 @@
-package runner
+// Package dialect knows where this shell is not bash: the constructs that the
+// interpreter would silently do differently, and what can be rewritten so that
+// both agree.
+//
+// A script that holds one of the former does not start. The package looks at
+// the tree alone and runs nothing. Start reading at Find.
+package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,37 +15,51 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// refusal is a construct that the interpreter is known to get wrong without
-// saying so. A script that holds one does not start.
-type refusal struct {
-	pos  syntax.Pos
-	what string
+// Code is the code of a difference, in messages and in the linter.
+const Code = "TIS002"
+
+// Difference is a construct that this shell would not do as bash does it.
+type Difference struct {
+	// Node is the construct.
+	Node syntax.Node
+	// What says what is not supported and what to write instead.
+	What string
 }
 
-func (r *refusal) Error() string {
-	return fmt.Sprintf("%d:%d: TIS002: %s; the script was not started", r.pos.Line(), r.pos.Col(), r.what)
+// Error is the difference as the script's writer sees it: place, code, reason.
+func (d *Difference) Error() string {
+	pos := d.Node.Pos()
+	return fmt.Sprintf("%d:%d: %s: %s; the script was not started", pos.Line(), pos.Col(), Code, d.What)
 }
 
-// check finds the first such construct.
-func check(file *syntax.File) error {
+// Check returns the first difference of the file, or nil.
+func Check(file *syntax.File) error {
+	if found := Find(file); len(found) > 0 {
+		return found[0]
+	}
+	return nil
+}
+
+// Find lists the differences of the file in source order. It never changes the
+// tree; Repair comes after it.
+func Find(file *syntax.File) []*Difference {
 	c := checker{assoc: map[string]bool{}}
 	syntax.Walk(file, c.declared)
 	syntax.Walk(file, c.node)
-	if c.found == nil {
-		return nil
-	}
+	// The tree has a command's redirects after its words, wherever they stand.
+	slices.SortStableFunc(c.found, func(a, b *Difference) int {
+		return cmp.Compare(a.Node.Pos().Offset(), b.Node.Pos().Offset())
+	})
 	return c.found
 }
 
 type checker struct {
 	assoc map[string]bool // names declared as associative arrays
-	found *refusal
+	found []*Difference
 }
 
-func (c *checker) refuse(pos syntax.Pos, format string, args ...any) {
-	if c.found == nil {
-		c.found = &refusal{pos, fmt.Sprintf(format, args...)}
-	}
+func (c *checker) refuse(node syntax.Node, format string, args ...any) {
+	c.found = append(c.found, &Difference{node, fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) declared(node syntax.Node) bool {
@@ -69,14 +90,14 @@ func flags(a *syntax.Assign) string {
 func (c *checker) node(node syntax.Node) bool {
 	switch n := node.(type) {
 	case *syntax.CoprocClause:
-		c.refuse(n.Pos(), "coproc is not supported; use a background job and files")
+		c.refuse(n, "coproc is not supported; use a background job and files")
 	case *syntax.Redirect:
 		c.redirect(n)
 	case *syntax.ParamExp:
 		c.param(n)
 	case *syntax.Assign:
 		if n.Append && n.Index != nil {
-			c.refuse(n.Pos(), "appending to one array element is not supported; write the element out: a[i]=\"${a[i]}x\"")
+			c.refuse(n, "appending to one array element is not supported; write the element out: a[i]=\"${a[i]}x\"")
 		}
 		if n.Name != nil {
 			c.subscript(n.Name.Value, n.Index)
@@ -84,12 +105,12 @@ func (c *checker) node(node syntax.Node) bool {
 	case *syntax.DeclClause:
 		for _, a := range n.Args {
 			if f := flags(a); strings.ContainsAny(f, "ilu") && n.Variant.Value != "export" {
-				c.refuse(a.Pos(), "%s -%s is not supported; use $(( )) or ${x,,} and ${x^^}", n.Variant.Value, f)
+				c.refuse(a, "%s -%s is not supported; use $(( )) or ${x,,} and ${x^^}", n.Variant.Value, f)
 			}
 		}
 	case *syntax.UnaryTest:
 		if w, ok := n.X.(*syntax.Word); ok && n.Op == syntax.TsVarSet && strings.Contains(printed(w), "[") {
-			c.refuse(n.Pos(), "[[ -v a[i] ]] is not supported; use [[ -n ${a[i]+set} ]]")
+			c.refuse(n, "[[ -v a[i] ]] is not supported; use [[ -n ${a[i]+set} ]]")
 		}
 	case *syntax.Subshell:
 		c.exitTrap(n.Stmts)
@@ -98,25 +119,25 @@ func (c *checker) node(node syntax.Node) bool {
 	case *syntax.CallExpr:
 		c.call(n)
 	}
-	return c.found == nil
+	return true
 }
 
 func (c *checker) redirect(r *syntax.Redirect) {
 	if r.N != nil && !slices.Contains([]string{"0", "1", "2"}, r.N.Value) {
-		c.refuse(r.Pos(), "file descriptor %s is not supported; only 0, 1 and 2 are", r.N.Value)
+		c.refuse(r, "file descriptor %s is not supported; only 0, 1 and 2 are", r.N.Value)
 	}
 	if r.Op == syntax.RdrInOut || r.Op == syntax.RdrClob {
-		c.refuse(r.Pos(), "the redirect %s is not supported; use < or >", r.Op)
+		c.refuse(r, "the redirect %s is not supported; use < or >", r.Op)
 	}
 	target := ""
 	if r.Word != nil {
 		target = r.Word.Lit()
 	}
 	if r.Op == syntax.DplOut && !slices.Contains([]string{"1", "2", "-"}, target) {
-		c.refuse(r.Pos(), "the redirect >&%s is not supported; only >&1, >&2 and >&- are", printed(r.Word))
+		c.refuse(r, "the redirect >&%s is not supported; only >&1, >&2 and >&- are", printed(r.Word))
 	}
 	if r.Op == syntax.DplIn && !slices.Contains([]string{"0", "-"}, target) {
-		c.refuse(r.Pos(), "the redirect <&%s is not supported; use < FILE", printed(r.Word))
+		c.refuse(r, "the redirect <&%s is not supported; use < FILE", printed(r.Word))
 	}
 }
 
@@ -127,16 +148,16 @@ func (c *checker) param(p *syntax.ParamExp) {
 	name := p.Param.Value
 	switch name {
 	case "PIPESTATUS":
-		c.refuse(p.Pos(), "PIPESTATUS is not supported; use set -o pipefail, or run the stages one by one")
+		c.refuse(p, "PIPESTATUS is not supported; use set -o pipefail, or run the stages one by one")
 	case "BASH_SOURCE", "FUNCNAME", "BASH_LINENO", "BASH_REMATCH_":
-		c.refuse(p.Pos(), "%s is not supported", name)
+		c.refuse(p, "%s is not supported", name)
 	}
 	if p.Length && c.assoc[name] && p.Index != nil {
-		c.refuse(p.Pos(), "${#%s[@]} of an associative array is not supported; count its keys: set -- \"${!%s[@]}\"; echo $#", name, name)
+		c.refuse(p, "${#%s[@]} of an associative array is not supported; count its keys: set -- \"${!%s[@]}\"; echo $#", name, name)
 	}
 	if p.Repl != nil && p.Repl.Orig != nil {
 		if o := printed(p.Repl.Orig); strings.HasPrefix(o, "#") || strings.HasPrefix(o, "%") {
-			c.refuse(p.Pos(), "anchored replacement ${%s/%s...} is not supported; use ${%s#pattern} or ${%s%%pattern}", name, o[:1], name, name)
+			c.refuse(p, "anchored replacement ${%s/%s...} is not supported; use ${%s#pattern} or ${%s%%pattern}", name, o[:1], name, name)
 		}
 	}
 	c.subscript(name, p.Index)
@@ -149,7 +170,7 @@ func (c *checker) subscript(name string, index syntax.ArithmExpr) {
 		return
 	}
 	if _, ok := index.(*syntax.Word); !ok {
-		c.refuse(index.Pos(), "the key of %s has to be quoted: %s[\"...\"]", name, name)
+		c.refuse(index, "the key of %s has to be quoted: %s[\"...\"]", name, name)
 	}
 }
 
@@ -163,7 +184,7 @@ func (c *checker) exitTrap(stmts []*syntax.Stmt) {
 		}
 		for _, w := range call.Args[2:] {
 			if l := w.Lit(); l == "EXIT" || l == "0" {
-				c.refuse(call.Pos(), "an EXIT trap in a subshell is not supported; set it in the script itself")
+				c.refuse(call, "an EXIT trap in a subshell is not supported; set it in the script itself")
 			}
 		}
 	}
@@ -188,21 +209,21 @@ func (c *checker) call(call *syntax.CallExpr) {
 	switch call.Args[0].Lit() {
 	case "read":
 		if o := options("nNdtui"); o != "" {
-			c.refuse(call.Pos(), "read -%s is not supported; read whole lines, or use mapfile -d", o)
+			c.refuse(call, "read -%s is not supported; read whole lines, or use mapfile -d", o)
 		}
 	case "printf":
 		if call.Args[1].Lit() == "-v" {
-			c.refuse(call.Pos(), "printf -v is not supported; use x=$(printf ...)")
+			c.refuse(call, "printf -v is not supported; use x=$(printf ...)")
 		} else if strings.Contains(printed(call.Args[1]), "%q") {
-			c.refuse(call.Pos(), "printf %%q is not supported; use ${x@Q}")
+			c.refuse(call, "printf %%q is not supported; use ${x@Q}")
 		}
 	case "wait":
 		if o := options("np"); o != "" {
-			c.refuse(call.Pos(), "wait -%s is not supported; wait for each job by its number", o)
+			c.refuse(call, "wait -%s is not supported; wait for each job by its number", o)
 		}
 	case "mapfile", "readarray":
 		if o := options("nOsuCc"); o != "" {
-			c.refuse(call.Pos(), "%s -%s is not supported", call.Args[0].Lit(), o)
+			c.refuse(call, "%s -%s is not supported", call.Args[0].Lit(), o)
 		}
 	}
 }
@@ -216,9 +237,9 @@ func printed(w *syntax.Word) string {
 	return b.String()
 }
 
-// repair rewrites what the interpreter would do differently from bash and that
+// Repair rewrites what the interpreter would do differently from bash and that
 // can be written so that both agree.
-func repair(file *syntax.File) {
+func Repair(file *syntax.File) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.Stmt:
