@@ -243,3 +243,43 @@ func TestAnyTextArrivesExactlyAtAStringKey(t *testing.T) {
 		}
 	})
 }
+
+// A pair carries any value to a key that the schema leaves open: as JSON, and a
+// text that is no JSON also as it is.
+func TestAnyValueArrivesExactlyInAPair(t *testing.T) {
+	key := rapid.StringMatching(`[A-Za-z0-9_.:/@+]([A-Za-z0-9_.:/@+-]{0,11}[A-Za-z0-9])?`)
+	rapid.Check(t, func(t *rapid.T) {
+		want, _ := decoded(t, anyObject(t)).(map[string]any)
+		named := map[string]any{}
+		var pairs, flags, split []string
+		for _, v := range want {
+			k := key.Draw(t, "key")
+			if k == "help" {
+				continue
+			}
+			if _, taken := named[k]; taken {
+				continue
+			}
+			raw, err := json.Marshal(v)
+			require.NoError(t, err)
+			text := string(raw)
+			if s, ok := v.(string); ok && !json.Valid([]byte(s)) && !strings.ContainsRune(s, 0) && rapid.Bool().Draw(t, "bare") {
+				text = s
+			}
+			named[k] = v
+			pairs, flags = append(pairs, k+"="+text), append(flags, "--"+k+"="+text)
+			if !strings.HasPrefix(text, "--") { // that would be the next flag
+				split = append(split, "--"+k, text)
+			} else {
+				split = append(split, k+"="+text)
+			}
+		}
+		for _, args := range [][]string{pairs, flags, split} {
+			got, err := input(`{}`, "", args...)
+			if err != nil {
+				t.Fatal(args, err)
+			}
+			require.Equal(t, named, decoded(t, got), "%q", args)
+		}
+	})
+}
