@@ -109,7 +109,10 @@ func (x *expander) flat(fields []string, w *syntax.Word, posix bool) ([]string, 
 	for _, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			if !unquoted(&b, part.Value) {
+			// A lone [ is the command, not the beginning of a pattern.
+			if len(w.Parts) == 1 && part.Value == "[" {
+				b.WriteByte('[')
+			} else if !unquoted(&b, part.Value) {
 				return nil, false
 			}
 		case *syntax.SglQuoted:

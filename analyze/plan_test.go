@@ -69,7 +69,7 @@ func TestPlan(t *testing.T) {
 
 func TestAPlanIsIncompleteWhereCommandsAreHidden(t *testing.T) {
 	for script, want := range map[string]bool{
-		`echo a | jq . | grep tools`: true, `$x github list-pulls`: false, `"$x"`: false, `$(a)`: false, `tools $x`: false, `tools github $x`: false, `tools "$s" "$t"`: false,
+		`echo a | jq . | grep tools`: true, `[ -e f ] && [ $x = y ]`: true, `[a-z] f`: false, `[$x f`: false, `$x github list-pulls`: false, `"$x"`: false, `$(a)`: false, `tools $x`: false, `tools github $x`: false, `tools "$s" "$t"`: false,
 		`eval "$x"`: false, `eval 'echo a'`: true, `eval 'a ('`: false, `source x.sh`: false, `. ./x`: false, `bash x.sh`: false, `bash`: false, `bash -c "$x"`: false, `bash -c 'echo a'`: true,
 		`trap "$x" EXIT`: false, `trap 'echo a' EXIT`: true, `trap - EXIT`: true, `ls | xargs rm`: false, `find . -name x`: true, `find . -exec x {} ;`: false, `find $x`: false,
 		`sudo ls`: false, `parallel x`: false, `foo tools github`: false, `foo bar`: true, `./x.sh`: false, `/usr/bin/jq .`: true, `python3 -c 'os.system("tools x")'`: false, `env $x`: true, `env A=$x foo`: true,

@@ -100,8 +100,9 @@ func compacted(raw []byte) ([]byte, error) {
 	if err == nil {
 		return b.Bytes(), nil
 	}
+	// Compact does not say where; the decoder does.
 	var first json.RawMessage
-	if json.NewDecoder(bytes.NewReader(raw)).Decode(&first) == nil {
+	if err = json.NewDecoder(bytes.NewReader(raw)).Decode(&first); err == nil {
 		return nil, fmt.Errorf("something follows %s", kindOf(first))
 	}
 	var syntax *json.SyntaxError

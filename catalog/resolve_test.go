@@ -233,3 +233,19 @@ func TestHostileNamesStayOnOneLineAndResolve(t *testing.T) {
 		}
 	}
 }
+
+func TestBrokenJSONIsNamedWithItsPlace(t *testing.T) {
+	for arg, says := range map[string]string{
+		`{"a":}`:         "it is not JSON (at byte 6: invalid character '}' looking for beginning of value)",
+		`{"a":1 2}`:      "it is not JSON (at byte 8: invalid character '2' after object key:value pair)",
+		`{"a":1`:         "it is not JSON (unexpected EOF)",
+		`{"a":1} {}`:     "something follows an object",
+		`["a"]`:          "it is an array",
+		`{"a":"\uD8"}`:   "it is not JSON (at byte ",
+		"{\"a\":\"\t\"}": "it is not JSON (at byte 7: ",
+	} {
+		_, err := input(`{}`, "", arg)
+		require.NotNil(t, err, arg)
+		require.Contains(t, err.Message, says)
+	}
+}
