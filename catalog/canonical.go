@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -68,20 +69,16 @@ func canonical(b *bytes.Buffer, v any) {
 
 // canonicalOrder is an object's keys in the order of their UTF-16 code units.
 func canonicalOrder(v map[string]any) []string {
-	type key struct {
-		text  string
-		units []uint16
+	keys := slices.Collect(maps.Keys(v))
+	// Bytes of UTF-8 have the same order, but for what lies beyond the surrogates.
+	if !slices.ContainsFunc(keys, func(k string) bool { return strings.ContainsFunc(k, func(r rune) bool { return r >= 0xe000 }) }) {
+		slices.Sort(keys)
+		return keys
 	}
-	keys := make([]key, 0, len(v))
-	for k := range v {
-		keys = append(keys, key{k, utf16.Encode([]rune(k))})
-	}
-	slices.SortFunc(keys, func(a, b key) int { return slices.Compare(a.units, b.units) })
-	out := make([]string, len(keys))
-	for i, k := range keys {
-		out[i] = k.text
-	}
-	return out
+	slices.SortFunc(keys, func(a, b string) int {
+		return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	})
+	return keys
 }
 
 // exact writes a number by its value: its digits without zeros at either end,
@@ -116,7 +113,7 @@ func exact(s string) string {
 // Digest identifies what a tool is: a SHA-256 in hex over its name, server,
 // description, schema and hints. A tool that changes gets another digest.
 func (t *Tool) Digest() string {
-	t.compiled.digestOnce.Do(func() {
+	t.derived.digestOnce.Do(func() {
 		schema, err := Canonical(t.InputSchema)
 		if err != nil {
 			schema = t.InputSchema
@@ -129,7 +126,7 @@ func (t *Tool) Digest() string {
 		for _, part := range []string{t.Name, t.Server, t.Description, string(schema), string(hints)} {
 			fmt.Fprintf(h, "%d:%s,", len(part), part)
 		}
-		t.compiled.digest = hex.EncodeToString(h.Sum(nil))
+		t.derived.digest = hex.EncodeToString(h.Sum(nil))
 	})
-	return t.compiled.digest
+	return t.derived.digest
 }

@@ -24,7 +24,7 @@ const (
 
 // shape decodes the schema, once, for the typing of pairs.
 func (t *Tool) shape() (doc map[string]any, props *index[string]) {
-	c := &t.compiled
+	c := &t.derived
 	c.shapeOnce.Do(func() {
 		dec := json.NewDecoder(bytes.NewReader(t.InputSchema))
 		dec.UseNumber()

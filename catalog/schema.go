@@ -11,8 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// compiledSchema is what a tool's schema is once it has been needed.
-type compiledSchema struct {
+// derived is what is worked out of a tool once it is needed, and kept.
+type derived struct {
 	once    sync.Once
 	schema  *jsonschema.Schema // nil: checked as "a JSON object" only
 	warning atomic.Pointer[string]
@@ -23,6 +23,8 @@ type compiledSchema struct {
 
 	digestOnce sync.Once
 	digest     string
+
+	spoken spoken
 }
 
 // noRemote refuses every reference that leaves the schema.
@@ -37,7 +39,7 @@ const schemaURL = "mem:///schema.json"
 // compile compiles the schema once. A schema that does not compile leaves a
 // warning, and the tool stays callable.
 func (t *Tool) compile() *jsonschema.Schema {
-	t.compiled.once.Do(func() {
+	t.derived.once.Do(func() {
 		if len(bytes.TrimSpace(t.InputSchema)) == 0 {
 			return
 		}
@@ -45,9 +47,9 @@ func (t *Tool) compile() *jsonschema.Schema {
 		if err != nil {
 			t.warn("does not compile", err)
 		}
-		t.compiled.schema = schema
+		t.derived.schema = schema
 	})
-	return t.compiled.schema
+	return t.derived.schema
 }
 
 func compile(raw json.RawMessage) (schema *jsonschema.Schema, err error) {
@@ -73,7 +75,7 @@ func compile(raw json.RawMessage) (schema *jsonschema.Schema, err error) {
 func (t *Tool) warn(how string, why error) {
 	text := strings.ReplaceAll(OneLine(printable(why.Error())), schemaURL, "schema")
 	w := fmt.Sprintf("%s: its input schema %s, so inputs are only checked to be objects: %s", OneLine(printable(t.Key())), how, cut(text, 300))
-	t.compiled.warning.Store(&w)
+	t.derived.warning.Store(&w)
 }
 
 // SchemaWarning compiles the schema and says why it could not be, or "".
@@ -83,7 +85,7 @@ func (t *Tool) SchemaWarning() string {
 }
 
 func (t *Tool) knownSchemaWarning() string {
-	if w := t.compiled.warning.Load(); w != nil {
+	if w := t.derived.warning.Load(); w != nil {
 		return *w
 	}
 	return ""

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,11 +26,24 @@ func (r *resolver) search(query string) string {
 	if !r.literal {
 		r.loadMatching(words)
 	}
-	var hits []hit
-	try := func(on *server, t *Tool, about []string) {
-		if matched, score := rank(t, about, words); matched > 0 && 2*matched >= len(words) {
-			hits = append(hits, hit{on, t, matched, score})
+	var best []hit // the best so far, best first
+	try := func(on *server, t *Tool, about prose) {
+		matched, score := rank(t, about, words)
+		if matched == 0 || 2*matched < len(words) {
+			return
 		}
+		h := hit{on, t, matched, score}
+		if len(best) == maxHits && !h.beats(best[maxHits-1]) {
+			return
+		}
+		at, _ := slices.BinarySearchFunc(best, h, func(b, h hit) int {
+			if h.beats(b) {
+				return 1
+			}
+			return -1
+		})
+		best = slices.Insert(best, at, h)
+		best = best[:min(maxHits, len(best))]
 	}
 	r.each(func(s *server) {
 		about := terms(s.Description)
@@ -40,16 +52,13 @@ func (r *resolver) search(query string) string {
 		}
 	})
 	for _, t := range r.Top() {
-		try(nil, t, nil)
+		try(nil, t, prose{})
 	}
-	if len(hits) == 0 {
+	if len(best) == 0 {
 		return fmt.Sprintf("no tool matches %s; tools --help lists all of them\n", printable(clip(query)))
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int {
-		return cmp.Or(-cmp.Compare(a.matched, b.matched), -cmp.Compare(a.score, b.score), strings.Compare(a.tool.Command(), b.tool.Command()))
-	})
 	var b strings.Builder
-	for _, h := range hits[:min(maxHits, len(hits))] {
+	for _, h := range best {
 		b.WriteString(r.command(h.on, h.tool) + " " + h.tool.example())
 		if s := Sentence(h.tool.Description); s != "" {
 			b.WriteString("  # " + s) // a comment: the whole line runs
@@ -59,16 +68,28 @@ func (r *resolver) search(query string) string {
 	return b.String()
 }
 
+// beats reports whether h is listed before o: more words matched, then the
+// higher score, then by name.
+func (h hit) beats(o hit) bool {
+	switch {
+	case h.matched != o.matched:
+		return h.matched > o.matched
+	case h.score != o.score:
+		return h.score > o.score
+	}
+	return h.tool.Command() < o.tool.Command()
+}
+
 // loadMatching loads, side by side, the servers whose name or description
 // match; it ends when all have.
-func (r *resolver) loadMatching(words []string) {
+func (r *resolver) loadMatching(words []term) {
 	var wg sync.WaitGroup
 	r.each(func(s *server) {
 		if !s.loadable() {
 			return
 		}
 		about := terms(s.Name + " " + s.Description)
-		if slices.ContainsFunc(words, func(w string) bool { return best(w, about) > 0 }) {
+		if slices.ContainsFunc(words, func(w term) bool { return match(w, about) > 0 }) {
 			wg.Go(func() { s.load(r.ctx) }) // a failed load leaves the server out
 		}
 	})
@@ -76,9 +97,9 @@ func (r *resolver) loadMatching(words []string) {
 }
 
 // wanted are the words of a query that count.
-func wanted(query string) []string {
-	all := terms(query)
-	words := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return filler[w] })
+func wanted(query string) []term {
+	all := terms(query).terms
+	words := slices.DeleteFunc(slices.Clone(all), func(w term) bool { return filler[w.word] })
 	if len(words) == 0 {
 		return all
 	}
@@ -88,41 +109,115 @@ func wanted(query string) []string {
 // filler are words that need not match.
 var filler = set("a", "an", "the", "of", "for", "to", "in", "on", "and", "or", "with", "my", "all", "from", "by")
 
-// terms are the words of a text: lower case, camelCase taken apart.
-func terms(s string) []string {
-	return strings.FieldsFunc(kebab(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// prose is the words of a text, camelCase taken apart.
+type prose struct {
+	terms []term
+	heads []head // of each term: a search looks at little else
+}
+
+// term is one word in lower case, with and without its plural.
+type term struct {
+	word, stem string
+	head       head
+}
+
+func terms(s string) prose {
+	words := strings.FieldsFunc(kebab(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	t := prose{make([]term, len(words)), make([]head, len(words))}
+	for i, w := range words {
+		t.heads[i] = headOf(w)
+		t.terms[i] = term{w, stem(w), t.heads[i]}
+	}
+	return t
+}
+
+// head is the first two bytes of a word and its length, by which most words
+// are told from most others.
+type head struct{ first, second, size, wide uint8 }
+
+func headOf(w string) head {
+	h := head{first: w[0], size: uint8(min(len(w), 255))}
+	if len(w) > 1 {
+		h.second = w[1]
+	}
+	for i := range len(w) {
+		h.wide |= w[i] & 0x80 // its bytes are not its letters
+	}
+	return h
+}
+
+// mayMatch is false only for words that match in no way: those that are the
+// same, or one the beginning of the other, or its plural, share their first
+// letter; those that are one letter apart share the first or the second, or
+// have one of them in the place of the other, and are about as long.
+func (h head) mayMatch(o head) bool {
+	return h.first == o.first || h.wide|o.wide != 0 ||
+		(h.second == o.second || h.first == o.second || h.second == o.first) && h.size <= o.size+1 && o.size <= h.size+1
+}
+
+// spoken is what a search looks at in a tool. It is taken apart once.
+type spoken struct {
+	once               sync.Once
+	name, server, desc prose
+}
+
+func (t *Tool) words() *spoken {
+	s := &t.derived.spoken
+	s.once.Do(func() { s.name, s.server, s.desc = terms(t.Name), terms(t.Server), terms(t.Description) })
+	return s
 }
 
 // rank counts the words that a tool answers to, and weighs name hits over
 // server hits over description hits, and what the server says about itself least.
-func rank(t *Tool, about, words []string) (matched, score int) {
-	name, server, text := terms(t.Name), terms(t.Server), terms(t.Description)
+func rank(t *Tool, about prose, words []term) (matched, score int) {
+	tool := t.words()
 	for _, w := range words {
-		if s := max(10*best(w, name), 6*best(w, server), 2*best(w, text), best(w, about)); s > 0 {
+		s := 10 * match(w, tool.name)
+		// A field is not looked at when its best match would not count.
+		for _, f := range []struct {
+			weight int
+			in     prose
+		}{{6, tool.server}, {2, tool.desc}, {1, about}} {
+			if s < f.weight*same {
+				s = max(s, f.weight*match(w, f.in))
+			}
+		}
+		if s > 0 {
 			matched++
 			score += s
 		}
 	}
-	if matched > 0 && len(name) == len(words) {
+	if matched > 0 && len(tool.name.terms) == len(words) {
 		score += 5
 	}
 	return matched, score
 }
 
-// best is how well a word matches the best of several: 4 the same, 3 a plural,
-// 2 a prefix, 1 one letter off.
-func best(word string, in []string) int {
+// How well two words match.
+const (
+	oneLetterOff = iota + 1
+	prefix
+	plural
+	same
+)
+
+// match is how well a word matches the best of a text; 0 is not at all.
+func match(w term, in prose) int {
 	top := 0
-	for _, w := range in {
+	for i, h := range in.heads {
+		if !w.head.mayMatch(h) {
+			continue
+		}
+		word, t := w.word, in.terms[i]
 		switch {
-		case w == word:
-			return 4
-		case stem(w) == stem(word):
-			top = max(top, 3)
-		case len(word) >= 3 && strings.HasPrefix(w, word), len(w) >= 4 && strings.HasPrefix(word, w):
-			top = max(top, 2)
-		case len(word) >= 3 && max(len(word), len(w)) >= 4 && oneOff([]rune(word), []rune(w)):
-			top = max(top, 1)
+		case t.word == word:
+			return same
+		case top < plural && t.stem == w.stem:
+			top = plural
+		case top < prefix && (len(word) >= 3 && strings.HasPrefix(t.word, word) || len(t.word) >= 4 && strings.HasPrefix(word, t.word)):
+			top = prefix
+		case top < oneLetterOff && len(word) >= 3 && max(len(word), len(t.word)) >= 4 && oneOff([]rune(word), []rune(t.word)):
+			top = oneLetterOff
 		}
 	}
 	return top

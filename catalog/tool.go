@@ -49,7 +49,7 @@ type Tool struct {
 	// Executor runs the tool; nil in an offline catalog.
 	Executor Executor
 
-	compiled compiledSchema
+	derived derived
 }
 
 // Executor runs a tool. Implementations must be safe for concurrent use and
