@@ -35,12 +35,15 @@ type expander struct {
 	braces int // words made by brace expansion
 }
 
+// special are the bytes of unquoted text that may mean more than themselves.
+const special = "\\*?[~{\x00"
+
 // line expands words as far as they are known.
 func (x *expander) line(words []*syntax.Word, posix bool) line {
-	var l line
+	l := line{fields: make([]string, 0, len(words))}
 	for i, w := range words {
-		fields, ok := x.word(w, posix)
-		if !ok || len(l.fields)+len(fields) > max(maxFields, len(words)) {
+		fields, ok := x.word(l.fields, w, posix)
+		if !ok || len(fields) > max(maxFields, len(words)) {
 			l.rest = words[i:]
 			var b strings.Builder
 			for _, w := range l.rest {
@@ -50,15 +53,20 @@ func (x *expander) line(words []*syntax.Word, posix bool) line {
 			l.tail = b.String()
 			return l
 		}
-		l.fields = append(l.fields, fields...)
+		l.fields = fields
 	}
 	l.known = true
 	return l
 }
 
-// word expands one word, unless a parameter, a substitution, a tilde or a
-// pathname pattern takes part. posix refuses what only bash expands.
-func (x *expander) word(w *syntax.Word, posix bool) ([]string, bool) {
+// word expands one word and appends it to fields, unless a parameter, a
+// substitution, a tilde or a pathname pattern takes part. posix refuses what
+// only bash expands.
+func (x *expander) word(fields []string, w *syntax.Word, posix bool) ([]string, bool) {
+	if s := w.Lit(); s != "" && !strings.ContainsAny(s, special) {
+		x.bytes += len(s)
+		return append(fields, s), x.bytes <= maxFieldBytes
+	}
 	braces := 0
 	for _, part := range w.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {
@@ -66,21 +74,21 @@ func (x *expander) word(w *syntax.Word, posix bool) ([]string, bool) {
 		}
 	}
 	if braces == 0 {
-		return x.flat(nil, w, posix)
+		return x.flat(fields, w, posix)
 	}
 	if braces > maxWordBraces {
 		return nil, false
 	}
 	split := *w
 	if !syntax.SplitBraces(&split) {
-		return x.flat(nil, w, posix)
+		return x.flat(fields, w, posix)
 	}
 	if posix && hasBraceExp(&split) {
 		return nil, false
 	}
-	var fields []string
+	before := len(fields)
 	for one, err := range expand.BracesSeq(nil, &split) {
-		if x.braces++; err != nil || len(fields) >= maxFields || x.braces > maxBraceWords {
+		if x.braces++; err != nil || len(fields)-before >= maxFields || x.braces > maxBraceWords {
 			return nil, false
 		}
 		var ok bool
@@ -142,6 +150,10 @@ func (x *expander) flat(fields []string, w *syntax.Word, posix bool) ([]string, 
 // unquoted appends unquoted text. A tilde is refused where some shell expands
 // it: at the start and after = or :, whether or not these are quoted.
 func unquoted(b *strings.Builder, s string) bool {
+	if !strings.ContainsAny(s, special) {
+		b.WriteString(s)
+		return true
+	}
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '\\':
@@ -173,6 +185,10 @@ func double(b *strings.Builder, q *syntax.DblQuoted) bool {
 			return false
 		}
 		s := lit.Value
+		if !strings.Contains(s, `\`) {
+			b.WriteString(s)
+			continue
+		}
 		for i := 0; i < len(s); i++ {
 			if s[i] == '\\' && i+1 < len(s) {
 				switch s[i+1] {

@@ -70,7 +70,7 @@ func parse(p *syntax.Parser, text, name string) (*syntax.File, error) {
 	if err != nil {
 		return nil, parseError(err, name)
 	}
-	if pos, ok := tooDeep(file); ok {
+	if pos, ok := tooDeep(text, file); ok {
 		return nil, &ParseError{Name: name, Line: int(pos.Line()), Col: int(pos.Col()), Message: errNesting.Error()}
 	}
 	return file, nil

@@ -19,17 +19,12 @@ import (
 // one way, and numbers by their exact value: 1, 1.0 and 1e0 are one number, and
 // 9007199254740993 is not 9007199254740992.
 func Canonical(input json.RawMessage) ([]byte, error) {
-	compact, err := parseValue(input)
+	v, err := decode(input)
 	if err != nil {
 		return nil, fmt.Errorf("canonical JSON: %w", err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(compact))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("canonical JSON: %w", err)
-	}
 	var b bytes.Buffer
+	b.Grow(len(input))
 	canonical(&b, v)
 	return b.Bytes(), nil
 }

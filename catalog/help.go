@@ -172,4 +172,11 @@ func encode(v any) json.RawMessage {
 }
 
 // quote is s as a JSON string.
-func quote(s string) json.RawMessage { return encode(s) }
+func quote(s string) json.RawMessage {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return encode(s)
+		}
+	}
+	return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
+}

@@ -63,7 +63,7 @@ func parseObject(raw []byte) (object, error) {
 	if compact[0] != '{' {
 		return object{}, fmt.Errorf("it is %s", kindOf(compact))
 	}
-	r := reader{src: compact}
+	r := reader{src: compact, out: make([]byte, 0, len(compact))}
 	var o object
 	for _, s := range r.object() {
 		o.set(s.key, r.out[s.value:s.end:s.end])
@@ -85,6 +85,17 @@ func parseValue(raw []byte) (json.RawMessage, error) {
 	return r.out, r.fault
 }
 
+// decode is what parseValue passes as Go values; see reader.tree.
+func decode(raw []byte) (any, error) {
+	compact, err := compacted(raw)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{src: compact}
+	v := r.tree()
+	return v, r.fault
+}
+
 // compacted checks that raw is one JSON value and takes out the white space.
 func compacted(raw []byte) ([]byte, error) {
 	switch {
@@ -96,6 +107,7 @@ func compacted(raw []byte) ([]byte, error) {
 		return nil, errors.New("it is empty")
 	}
 	var b bytes.Buffer
+	b.Grow(len(raw))
 	err := json.Compact(&b, raw)
 	if err == nil {
 		return b.Bytes(), nil

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// reader copies compact, valid JSON from src to out and drops the members
-// whose key comes again. Everything else stays as it was written.
+// reader goes through compact, valid JSON. any, array and object copy it to out
+// and drop the members whose key comes again; everything else stays as it was
+// written. tree decodes it.
 type reader struct {
 	src   []byte
 	pos   int
@@ -31,7 +33,7 @@ func (r *reader) any() {
 	case '[':
 		r.array()
 	case '"':
-		r.text()
+		r.copyText()
 	default: // a number or a word
 		start := r.pos
 		for r.pos < len(r.src) && r.src[r.pos] != ',' && r.src[r.pos] != ']' && r.src[r.pos] != '}' {
@@ -56,23 +58,38 @@ func (r *reader) object() []span {
 	begin := len(r.out)
 	r.copy() // {
 	var members []span
-	at, twice := map[string]int{}, false
+	var at map[string]int // only of a large object; a small one is looked through
+	twice := false
 	for r.src[r.pos] != '}' {
 		if r.src[r.pos] == ',' {
 			r.copy()
 		}
 		s := span{start: len(r.out)}
-		s.key = r.text()
+		s.key = r.copyText()
 		r.copy() // :
 		s.value = len(r.out)
 		r.any()
 		s.end = len(r.out)
-		if i, ok := at[s.key]; ok {
+		i := -1
+		if at == nil {
+			i = slices.IndexFunc(members, func(m span) bool { return m.key == s.key })
+		} else if n, ok := at[s.key]; ok {
+			i = n
+		}
+		if i >= 0 {
 			members[i], twice = s, true
 			continue
 		}
-		at[s.key] = len(members)
 		members = append(members, s)
+		switch {
+		case at != nil:
+			at[s.key] = len(members) - 1
+		case len(members) == 16:
+			at = make(map[string]int, 32)
+			for n, m := range members {
+				at[m.key] = n
+			}
+		}
 	}
 	r.copy() // }
 	if twice {
@@ -96,7 +113,15 @@ func (r *reader) rebuild(begin int, members []span) {
 	r.out = append(r.out, '}')
 }
 
-// text copies a string and returns what it says.
+// copyText copies a string and returns what it says.
+func (r *reader) copyText() string {
+	start := r.pos
+	s := r.text()
+	r.out = append(r.out, r.src[start:r.pos]...)
+	return s
+}
+
+// text reads a string and returns what it says.
 func (r *reader) text() string {
 	start := r.pos
 	escaped := false
@@ -108,7 +133,6 @@ func (r *reader) text() string {
 	}
 	r.pos++
 	raw := r.src[start:r.pos]
-	r.out = append(r.out, raw...)
 	if !escaped {
 		return string(raw[1 : len(raw)-1])
 	}
@@ -125,6 +149,49 @@ func (r *reader) text() string {
 func (r *reader) copy() {
 	r.out = append(r.out, r.src[r.pos])
 	r.pos++
+}
+
+// tree is compact, valid JSON as Go values: maps, slices, strings, bools, nil,
+// and numbers as they are written. Of a key given twice the last value stays.
+func (r *reader) tree() any {
+	switch c := r.src[r.pos]; c {
+	case '{':
+		m := map[string]any{}
+		for r.pos++; r.src[r.pos] != '}'; {
+			if r.src[r.pos] == ',' {
+				r.pos++
+			}
+			key := r.text()
+			r.pos++ // :
+			m[key] = r.tree()
+		}
+		r.pos++
+		return m
+	case '[':
+		list := []any{}
+		for r.pos++; r.src[r.pos] != ']'; {
+			if r.src[r.pos] == ',' {
+				r.pos++
+			}
+			list = append(list, r.tree())
+		}
+		r.pos++
+		return list
+	case '"':
+		return r.text()
+	default:
+		start := r.pos
+		for r.pos < len(r.src) && r.src[r.pos] != ',' && r.src[r.pos] != ']' && r.src[r.pos] != '}' {
+			r.pos++
+		}
+		switch c {
+		case 't', 'f':
+			return c == 't'
+		case 'n':
+			return nil
+		}
+		return json.Number(r.src[start:r.pos])
+	}
 }
 
 // halfPair finds an escape in a JSON string that is one half of a surrogate

@@ -96,16 +96,16 @@ func (t *Tool) knownSchemaWarning() string {
 // schema that cannot be used checks nothing but that the input is an object,
 // and Catalog.Warnings says so.
 func (t *Tool) Check(input json.RawMessage) *Error {
-	if _, err := parseObject(input); err != nil {
+	v, err := decode(input)
+	if err != nil {
 		return t.refuse("the input is no JSON object: " + err.Error())
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return t.refuse("the input is no JSON object: it is " + kindOf(input))
 	}
 	schema := t.compile()
 	if schema == nil {
 		return nil
-	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(input))
-	if err != nil {
-		return t.refuse("the input is no JSON object: " + err.Error())
 	}
 	if at, n := oversized(v, nil); n != "" {
 		return t.refuse(fmt.Sprintf("at %s: the exponent of %s is too large to check the number", path(at), clip(n)))
