@@ -39,7 +39,7 @@ var house = []struct {
 	{"capability", []string{"catalog", "approvals"}},
 	{"config", []string{"catalog", "approvals", "capability"}},
 	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner", "runner/sandbox", "mcpsource", "capability", "config"}},
-	{"bench", nil},
+	{"bench", []string{"catalog", "approvals", "analyze", "runner/sandbox"}},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},
 }

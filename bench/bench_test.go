@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/tools-in-shell/tis/analyze"
 	"github.com/tools-in-shell/tis/approvals"
@@ -33,27 +32,16 @@ func review(tb testing.TB) string {
 	return string(raw)
 }
 
-// sources are the tools of the ten recorded servers.
-func sources(tb testing.TB) (servers []catalog.Source, top []*catalog.Tool) {
+// tenServers is a warm catalog of the ten recorded servers: every schema that
+// the script needs is compiled.
+func tenServers(tb testing.TB) *catalog.Catalog {
 	files, err := filepath.Glob("../testdata/catalogs/*.json")
 	require.NoError(tb, err)
 	require.Len(tb, files, 10)
-	for _, name := range files {
-		f, err := os.Open(name)
-		require.NoError(tb, err)
-		s, t, err := catalog.ParseCatalogFile(f, name)
-		f.Close()
-		require.NoError(tb, err)
-		servers, top = append(servers, s...), append(top, t...)
-	}
-	return servers, top
-}
-
-// tenServers is a warm catalog: every schema that the script needs is compiled.
-func tenServers(tb testing.TB) *catalog.Catalog {
-	servers, top := sources(tb)
+	servers, top, err := readCatalogs(files)
+	require.NoError(tb, err)
 	c := catalog.New(servers, top, catalog.Options{})
-	preflight(tb, c, gate(), review(tb))
+	look(tb, c, gate(), review(tb))
 	return c
 }
 
@@ -61,19 +49,8 @@ func gate() *approvals.Gate {
 	return approvals.NewGate(approvals.NewMemory(), approvals.Config{})
 }
 
-// preflight is all that happens before a script starts.
-func preflight(tb testing.TB, c *catalog.Catalog, g *approvals.Gate, text string) []approvals.Verdict {
-	script, err := analyze.Parse(text, "review")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var calls []catalog.Call
-	for _, v := range script.Visible(c) {
-		if v.Call != nil {
-			calls = append(calls, *v.Call)
-		}
-	}
-	verdicts, err := g.Preview(tb.Context(), "bench", calls)
+func look(tb testing.TB, c *catalog.Catalog, g *approvals.Gate, text string) []approvals.Verdict {
+	verdicts, err := preflight(tb.Context(), c, g, text)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -85,7 +62,7 @@ func BenchmarkParseAlone(b *testing.B) {
 	text := review(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), ""); err != nil {
+		if err := parseAlone(text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -108,10 +85,10 @@ func BenchmarkAnalyze(b *testing.B) {
 // BenchmarkPreflight parses, finds, resolves, checks and previews.
 func BenchmarkPreflight(b *testing.B) {
 	c, g, text := tenServers(b), gate(), review(b)
-	require.Len(b, preflight(b, c, g, text), 9)
+	require.Len(b, look(b, c, g, text), 9)
 	b.ReportAllocs()
 	for b.Loop() {
-		preflight(b, c, g, text)
+		look(b, c, g, text)
 	}
 }
 
@@ -123,7 +100,7 @@ func BenchmarkPreflightGrows(b *testing.B) {
 		b.Run(fmt.Sprintf("times=%d", times), func(b *testing.B) {
 			b.SetBytes(int64(len(long)))
 			for b.Loop() {
-				preflight(b, c, g, long)
+				look(b, c, g, long)
 			}
 		})
 	}
@@ -255,7 +232,7 @@ func newRunner(tb testing.TB, o runner.Options) *runner.Runner {
 	return r
 }
 
-func run(tb testing.TB, r *runner.Runner, text string) {
+func play(tb testing.TB, r *runner.Runner, text string) {
 	result, err := r.Run(tb.Context(), runner.Script{Text: text})
 	if err != nil || result.ExitCode != 0 {
 		tb.Fatal(err, result.Stderr)
@@ -267,7 +244,7 @@ func BenchmarkRunTrue(b *testing.B) {
 	r := newRunner(b, runner.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		run(b, r, "true")
+		play(b, r, "true")
 	}
 }
 
@@ -282,14 +259,14 @@ func BenchmarkInterceptedCall(b *testing.B) {
 	r := newRunner(b, runner.Options{Gate: gate()})
 	b.ReportAllocs()
 	b.ResetTimer()
-	run(b, r, calls(b.N))
+	play(b, r, calls(b.N))
 }
 
 // BenchmarkJq is one pipeline of echo and jq.
 func BenchmarkJq(b *testing.B) {
 	r := newRunner(b, runner.Options{})
 	b.ResetTimer()
-	run(b, r, fmt.Sprintf(`i=0; while ((i++ < %d)); do echo '{"a":1}' | jq .a; done`, b.N))
+	play(b, r, fmt.Sprintf(`i=0; while ((i++ < %d)); do echo '{"a":1}' | jq .a; done`, b.N))
 }
 
 // BenchmarkJqStream filters 50 MB of JSON values.
