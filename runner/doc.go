@@ -2,7 +2,8 @@
 //
 // A Runner parses the script once, asks the gate about the calls that are
 // written out in full, holds the script or starts it, answers `tools` and `jq`
-// in process, and returns the report. Start reading at Runner.Run.
+// in process, and returns the report. Start reading at Runner.Run; Runner.Preflight
+// is its first half alone.
 //
 // # Which commands read stdin
 //

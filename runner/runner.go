@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/tools-in-shell/tis/analyze"
-	"github.com/tools-in-shell/tis/analyze/dialect"
 	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/intercept"
@@ -116,13 +114,16 @@ func writable(dir string) error {
 // Run executes the script. What the script does wrong, and what stopped it, is
 // in the result; the error is for the host's own faults.
 func (r *Runner) Run(ctx context.Context, script Script) (report.Result, error) {
-	setDefault(&script.Name, "script")
-	run, err := r.start(ctx, script)
-	if err != nil {
+	run := r.newRun(ctx, script)
+	parsed, held := run.preflight(ctx)
+	if held != nil {
+		return *held, nil
+	}
+	if err := run.open(); err != nil {
 		return report.Result{}, err
 	}
 	defer run.close()
-	return run.do(ctx), nil
+	return run.result(run.execute(ctx, parsed)), nil
 }
 
 // run is one run of one script.
@@ -136,32 +137,46 @@ type run struct {
 	stderr *report.Capture
 	out    io.Writer
 	err    io.Writer
-	tmp    string
-	files  *files
-	shell  *shell
+
+	// From here on, only once the script may start.
+	tmp   string
+	files *files
+	shell *shell
 }
 
-func (r *Runner) start(ctx context.Context, script Script) (*run, error) {
-	tmp, err := os.MkdirTemp("", "tis-")
-	if err == nil {
-		tmp, err = filepath.EvalSymlinks(tmp)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("temp directory: %w", err)
-	}
-	fs, err := openFiles(r.o.Dir, tmp)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("working directory: %w", err), os.RemoveAll(tmp))
-	}
+// newRun makes a run of which nothing has begun.
+func (r *Runner) newRun(ctx context.Context, script Script) *run {
 	run := &run{
-		Runner: r, script: script, id: randomWord(), tmp: tmp, files: fs,
+		Runner: r, script: script.named(), id: randomWord(),
 		cat:    r.o.Catalog(ctx),
 		report: report.New(report.Limits{MaxCalls: r.o.MaxCalls}),
 		stdout: report.NewCapture(r.o.MaxOutput),
 		stderr: report.NewCapture(r.o.MaxOutput),
 	}
 	run.out, run.err = tee(run.stdout, r.o.Stdout), tee(run.stderr, r.o.Stderr)
-	return run, nil
+	return run
+}
+
+func (s Script) named() Script {
+	setDefault(&s.Name, "script")
+	return s
+}
+
+// open makes the temp directory and opens what the script may reach.
+func (r *run) open() error {
+	tmp, err := os.MkdirTemp("", "tis-")
+	if err == nil {
+		tmp, err = filepath.EvalSymlinks(tmp)
+	}
+	if err != nil {
+		return fmt.Errorf("temp directory: %w", err)
+	}
+	fs, err := openFiles(r.o.Dir, tmp)
+	if err != nil {
+		return errors.Join(fmt.Errorf("working directory: %w", err), os.RemoveAll(tmp))
+	}
+	r.tmp, r.files = tmp, fs
+	return nil
 }
 
 func tee(keep *report.Capture, live io.Writer) io.Writer {
@@ -176,100 +191,12 @@ func (r *run) close() {
 	os.RemoveAll(r.tmp)
 }
 
-// do parses, holds or runs, and reports.
-func (r *run) do(ctx context.Context) report.Result {
-	parsed, err := analyze.Parse(r.script.Text, r.script.Name)
-	if err != nil {
-		return r.refuse(2, err.Error())
-	}
-	if err := dialect.Check(parsed.File); err != nil {
-		return r.refuse(2, fmt.Sprintf("%s:%v", r.script.Name, err))
-	}
-	held, err := r.hold(ctx, parsed)
-	if err != nil {
-		return r.refuse(1, catalogLine(err))
-	}
-	if held {
-		return r.result(1)
-	}
-	return r.result(r.execute(ctx, parsed))
-}
-
-// refuse reports a script that did not start.
-func (r *run) refuse(exit int, message string) report.Result {
-	fmt.Fprintln(r.err, message)
-	return r.result(exit)
-}
-
 func (r *run) result(exit int) report.Result {
 	output := func(c *report.Capture) report.Output {
 		return report.Output{Text: c.String(), Truncated: c.Truncated(), Lines: c.Lines()}
 	}
 	return r.report.Result(output(r.stdout), output(r.stderr), exit)
 }
-
-func catalogLine(err error) string {
-	var ce *catalog.Error
-	if !errors.As(err, &ce) {
-		ce = &catalog.Error{Code: catalog.Unavailable, Retryable: true,
-			Message: "approvals cannot be checked, so the script was not started: " + err.Error()}
-	}
-	return ce.Line()
-}
-
-// hold previews the calls that are written out in full. When one needs an
-// answer it raises the requests and records the stop: the script must not start.
-func (r *run) hold(ctx context.Context, script *analyze.Script) (bool, error) {
-	if r.o.Gate == nil {
-		return false, nil
-	}
-	for _, name := range script.NamesLoads(r.cat) {
-		// A server that cannot load is left to the call, which reports it.
-		if err := r.cat.LoadServer(ctx, name); err != nil {
-			continue
-		}
-	}
-	var calls []catalog.Call
-	for _, v := range script.Visible(r.cat) {
-		if v.Call != nil && v.Call.Tool.Check(v.Call.Input) == nil {
-			calls = append(calls, *v.Call)
-		}
-	}
-	if len(calls) == 0 {
-		return false, nil
-	}
-	verdicts, err := r.o.Gate.Preview(ctx, r.script.Session, calls)
-	if err != nil {
-		return false, err
-	}
-	var gated []catalog.Call
-	var why string
-	for i, v := range verdicts {
-		if v.Outcome == approvals.Ask && len(gated) < maxRequests {
-			if len(gated) == 0 {
-				why = v.Message
-			}
-			gated = append(gated, calls[i])
-		}
-	}
-	if len(gated) == 0 {
-		return false, nil
-	}
-	requests, err := r.o.Gate.Ask(ctx, r.script.Session, r.id, gated)
-	if err != nil {
-		return false, err
-	}
-	r.report.Stop(report.Stop{Reason: report.NeedsApproval, Call: &gated[0], BeforeStart: true, Requests: requests})
-	message := fmt.Sprintf("%s needs a person's approval, so the script was not started; run the same script again after the answer", gated[0].Tool.Command())
-	if why != "" {
-		message += " (" + why + ")"
-	}
-	fmt.Fprintln(r.err, (&catalog.Error{Code: catalog.NeedsApproval, Message: message}).Line())
-	return true, nil
-}
-
-// maxRequests bounds how many questions one script raises at once.
-const maxRequests = 20
 
 // environment is everything that a script sees of the outside.
 func (r *run) environment() []string {
