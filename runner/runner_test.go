@@ -133,36 +133,6 @@ func TestStdinBelongsToTheCommandItIsAttachedTo(t *testing.T) {
 	}
 }
 
-// Every way to write a gated call ends before the call arrives.
-func TestNoGatedCallArrivesWithoutItsAnswer(t *testing.T) {
-	b := newBench(t)
-	for _, script := range []string{
-		`tools s del a=1`, `tools S DEL a=1`, `tools s del '{"a":1}'`, `"tools" s del`, `to""ols s del`, `\tools s del`, `$'tools' s del`,
-		`x=s; tools $x del`, `t=tools; $t s del`, `x=(tools s del); "${x[@]}"`, `x="tools s del"; $x`, `IFS=:; x=tools:s:del; $x`,
-		`eval tools s del`, `eval "$(echo tools s del)"`, `echo tools s del | bash`, `bash <<< 'tools s del'`, "bash <<'E'\ntools s del\nE", `sh -c 'tools s del'`,
-		`bash -c "bash -c 'tools s del'"`, `echo 'tools s del' > f.sh; bash f.sh`, `echo 'tools s del' > f.sh; . ./f.sh`, `echo 'tools s del' > f.sh; chmod +x f.sh; ./f.sh`,
-		`source <(echo tools s del)`, `f() { tools s "$1"; }; f del`, `f() { $2 s "$1"; }; f del tools`, `command tools s del a=$$`, `builtin command tools s del`, `exec tools s del a=$$`,
-		`env tools s del`, `env -i A=b tools s del`, `env -u HOME tools s del`, `timeout 5 tools s del`, `nice -n 5 tools s del`, `nohup tools s del`, `stdbuf -oL tools s del`,
-		`echo del | xargs tools s`, `echo del | xargs -I{} tools s {}`, `echo 'tools s del' | xargs -0 bash -c`, `find . -maxdepth 0 -exec tools s del \;`, `find . -maxdepth 0 -exec bash -c 'tools s del' \;`,
-		`shopt -s expand_aliases; alias d='tools s del'` + "\nd a=1", `trap 'tools s del' EXIT`, `trap 'tools s del' ERR; false`, `trap 'tools s del' 0`,
-		`if tools s del a=$$; then :; fi`, `! tools s del a=$$`, `tools s del a=$$ || true`, `while tools s del a=$$; do break; done`, `( tools s del a=$$ )`, `{ tools s del a=$$; }`,
-		`x=$(tools s del a=$$)`, "x=`tools s del`", `cat <(tools s del)`, `tools s del a=$$ | cat`, `echo '{}' | tools s del`, `tools s del <<< '{}'`, `tools s del a=$$ & wait`,
-		`cat <<E` + "\n$(tools s del)\nE", `echo ${x:-$(tools s del)}`, `echo $(( $(tools s del | wc -c) ))`, `[[ $(tools s del) ]]`, `case $(tools s del) in *) ;; esac`, `for i in $(tools s del); do :; done`,
-		`a[$(tools s del)]=1`, `echo > "$(tools s del)"`, `printf '%s' "$(tools s del)"`, `local_() { local x=$(tools s del); }; local_`, `export X=$(tools s del)`, `tools s get a="$(tools s del)"`,
-		`for i in 1 2 3; do tools s del i=$i; done`, `seq 100 | while read i; do tools s del i=$i & done; wait`, `time tools s del`, `coproc tools s del`, `select x in a; do tools s del; done <<< 1`,
-		`set -x; tools s del`, `tools s get; tools s del a=$$; tools s put`, `tools s get | tools s del -`, `v=del; tools s ${v}`, `tools s d{el,x}`, `tools s del b=*`, `tools s del b=~/x`, `tools s --  del`, `tools -- s del`,
-		`tools() { :; }; command tools s del`, `cd /tmp; tools s del`, `HOME=/ tools s del`, `PATH= tools s del`, `tools s put && tools s del x=$RANDOM`, `declare -f x; tools s del`, `readonly t=tools; $t s del`,
-	} {
-		t.Run(script, func(t *testing.T) {
-			r := b.run(t, script)
-			for _, a := range b.arrived {
-				require.False(t, strings.HasPrefix(a, "del "), "%v %+v", b.arrived, r)
-			}
-			require.NotZero(t, r.ExitCode, "%+v", r)
-		})
-	}
-}
-
 func TestTheReportTellsWhatWasDone(t *testing.T) {
 	b := newBench(t)
 	r := b.run(t, `tools s put a=1 >/dev/null; tools s get; tools s bad 2>/dev/null; x=1; tools s del n=$x; tools s put never=1`)
