@@ -29,6 +29,9 @@ type Error struct {
 	Code      Code
 	Message   string
 	Retryable bool
+	// NotMade says that the call did not reach its tool, so that nothing can have
+	// changed and the report need not tell of it. False is never wrong.
+	NotMade bool
 }
 
 // Errorf builds an Error that is not retryable.

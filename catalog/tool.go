@@ -55,9 +55,19 @@ type Tool struct {
 // Executor runs a tool. Implementations must be safe for concurrent use and
 // must return soon after ctx is done. input is one valid JSON object, digits
 // and key order as the caller wrote them. An error that is (or wraps) *Error
-// keeps its code; any other error becomes tool_error.
+// keeps its code; any other error becomes tool_error. An *Error that knows that
+// nothing has reached the tool says so in NotMade.
 type Executor interface {
 	Execute(ctx context.Context, input json.RawMessage) (Output, error)
+}
+
+// Preparer is an Executor that has something to do before a call can be made,
+// such as to start its server again. Prepare comes before the gate, so that no
+// answer is used up for a call that cannot be made; it may be called at any time,
+// any number of times. An error keeps the call from being made, and its code is
+// as Execute's.
+type Preparer interface {
+	Prepare(ctx context.Context) error
 }
 
 // ExecutorFunc makes a function an Executor.

@@ -27,6 +27,9 @@ func (i *Interceptor) call(ctx context.Context, call catalog.Call) (catalog.Call
 	case call.Tool.Executor == nil:
 		return call, result{}, catalog.Errorf(catalog.Unavailable, "%s cannot run here", call.Tool.Command())
 	}
+	if err := i.prepare(ctx, call); err != nil {
+		return call, result{}, err
+	}
 	// From here on a stop finds the call in flight: an answer that lets it run is
 	// not used up for a call that a stop then keeps from starting.
 	entry := i.Report.Reserve(&call)
@@ -43,6 +46,9 @@ func (i *Interceptor) call(ctx context.Context, call catalog.Call) (catalog.Call
 	defer entry.End(nil, errLost)
 
 	out, err := i.execute(ctx, call)
+	if err != nil && err.NotMade {
+		entry.Unmade()
+	}
 	out, err = i.after(ctx, call, out, err)
 	if err != nil {
 		entry.End(nil, err)

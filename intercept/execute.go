@@ -30,6 +30,32 @@ func (i *Interceptor) execute(ctx context.Context, call catalog.Call) (catalog.O
 	return out, nil
 }
 
+// prepare lets the tool make ready before the gate is asked.
+func (i *Interceptor) prepare(ctx context.Context, call catalog.Call) *catalog.Error {
+	p, ok := call.Tool.Executor.(catalog.Preparer)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := i.whileOpen(ctx)
+	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, i.CallTimeout)
+	defer stop()
+	_, err := guard(ctx, 0, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.Prepare(ctx) })
+	var ce *catalog.Error
+	var panic panicked
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ce) && ce != nil:
+		return ce
+	case errors.As(err, &panic):
+		return catalog.Errorf(catalog.ToolError, "%s was not called: making ready for it %v", call.Tool.Command(), panic)
+	case i.Report.Stopped() != nil:
+		return stopped()
+	}
+	return &catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: call.Tool.Command() + " could not be made ready, so the call was not made: " + err.Error()}
+}
+
 // fault is how a tool failed, as the script sees it.
 func (i *Interceptor) fault(work context.Context, call catalog.Call, err error) *catalog.Error {
 	var ce *catalog.Error

@@ -192,6 +192,57 @@ func TestFailuresOfATool(t *testing.T) {
 	}
 }
 
+func TestACallThatDidNotReachItsToolIsNotInTheReport(t *testing.T) {
+	b := newBench(t)
+	b.tool("t", `{}`, returns(catalog.Output{}, &catalog.Error{Code: catalog.Unavailable, Message: "gone", NotMade: true}))
+	b.cfg.After = []intercept.After{func(_ context.Context, _ catalog.Call, out catalog.Output, err error) (catalog.Output, error) {
+		return out, errors.New("in other words")
+	}}
+	require.Equal(t, catalog.Error{Code: catalog.Unavailable, Message: "in other words"}, failed(t, b.run("s t")))
+	require.Empty(t, b.done())
+}
+
+// preparing is a tool that makes ready before its calls.
+type preparing struct {
+	catalog.Executor
+	prepare func(context.Context) error
+}
+
+func (p preparing) Prepare(ctx context.Context) error { return p.prepare(ctx) }
+
+// A tool makes ready before the gate is asked: no answer is used up, and nobody
+// is asked, for a call that cannot be made.
+func TestAToolMakesReadyBeforeTheGateIsAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(context.Context) error
+		want    catalog.Error
+	}{
+		"an error keeps its code": {func(context.Context) error { return catalog.Errorf(catalog.ConnectionRequired, "sign in") }, catalog.Error{Code: catalog.ConnectionRequired, Message: "sign in"}},
+		"any other error":         {func(context.Context) error { return errors.New("no disk") }, catalog.Error{Code: catalog.Unavailable, Message: "tools s del could not be made ready, so the call was not made: no disk", Retryable: true}},
+		"a time-out": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			catalog.Error{Code: catalog.Unavailable, Message: "tools s del could not be made ready, so the call was not made: context deadline exceeded", Retryable: true}},
+		"a panic": {func(context.Context) error { panic("oops") }, catalog.Error{Code: catalog.ToolError, Message: "tools s del was not called: making ready for it failed inside: oops"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.cfg.CallTimeout = 50 * time.Millisecond
+			b.run("s del n=1")
+			b.answer(0, approvals.Allow)
+			b.next()
+			del := b.tools[2]
+			ready := del.Executor
+			del.Executor = preparing{ready, c.prepare}
+			require.Equal(t, c.want, failed(t, b.run("s del n=1")))
+			require.Equal(t, c.want, failed(t, b.run("s del n=2")), "nobody is asked")
+			require.Empty(t, b.executed())
+			require.Empty(t, b.done())
+			del.Executor = preparing{ready, func(context.Context) error { return nil }}
+			require.Zero(t, b.run("s del n=1").exit, "the answer is still there")
+			require.Len(t, b.executed(), 1)
+		})
+	}
+}
+
 func TestAToolThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	b := newBench(t)
 	b.cfg.CallTimeout = 10 * time.Millisecond

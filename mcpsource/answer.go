@@ -73,12 +73,20 @@ func answerOf(ctx context.Context) *answer {
 }
 
 // waiting are the requests of one connection that wait for their raw answers.
+// They also see the news that the tools have changed, in the order in which
+// messages come: an answer that follows it is not returned before it is known.
 type waiting struct {
-	mu sync.Mutex
-	m  map[jsonrpc.ID]*answer
+	changed func() // the server said that its tools have changed
+	mu      sync.Mutex
+	m       map[jsonrpc.ID]*answer
 }
 
-func newWaiting() *waiting { return &waiting{m: map[jsonrpc.ID]*answer{}} }
+func newWaiting(changed func()) *waiting {
+	return &waiting{changed: changed, m: map[jsonrpc.ID]*answer{}}
+}
+
+// listChanged is the method of that news.
+const listChanged = "notifications/tools/list_changed"
 
 func (w *waiting) add(id jsonrpc.ID, a *answer) {
 	w.mu.Lock()
@@ -117,7 +125,13 @@ func (e *envelope) err() error {
 // message settles the request that the message answers, if it is waited for.
 func (w *waiting) message(data []byte) {
 	var e envelope
-	if json.Unmarshal(data, &e) != nil || !e.isResponse() {
+	if json.Unmarshal(data, &e) != nil {
+		return
+	}
+	if e.Method != nil && *e.Method == listChanged {
+		w.changed()
+	}
+	if !e.isResponse() {
 		return
 	}
 	id, err := jsonrpc.MakeID(e.ID)

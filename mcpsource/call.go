@@ -14,10 +14,10 @@ import (
 	"github.com/tools-in-shell/tis/catalog"
 )
 
-// executor is one tool of a server.
+// executor is one tool of a server, as the server listed it.
 type executor struct {
 	server *server
-	tool   string
+	tool   *catalog.Tool
 }
 
 // callTime is a call that took longer than the config allows.
@@ -25,17 +25,44 @@ type callTime struct{ limit time.Duration }
 
 func (e *callTime) Error() string { return fmt.Sprintf("it did not answer in %v", e.limit) }
 
+// Prepare starts the server again when it has died, and makes sure that the tool
+// is still the one that was listed.
+func (e *executor) Prepare(ctx context.Context) error {
+	ctx, done := e.server.bound(ctx)
+	defer done()
+	_, err := e.connect(ctx)
+	return err
+}
+
+// connect is a connection on which the tool is what it was when it was listed.
+// What the gate judged, and a person answered, was that tool and no other.
+func (e *executor) connect(ctx context.Context) (*conn, error) {
+	s := e.server
+	c, err := s.connect(ctx)
+	if err != nil {
+		return nil, s.connectFault(ctx, err)
+	}
+	if err := s.upToDate(ctx); err != nil {
+		return nil, s.connectFault(ctx, err)
+	}
+	if now := s.tool(e.tool.Name); now == nil || now.Digest() != e.tool.Digest() {
+		return nil, notMade(&catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: fmt.Sprintf(
+			"%s is no longer the tool that was listed: %s changed it, so the call was not made; run the script again", e.tool.Command(), s.called())})
+	}
+	return c, nil
+}
+
 // Execute calls the tool, and starts the server again when it has died.
 func (e *executor) Execute(ctx context.Context, input json.RawMessage) (catalog.Output, error) {
 	s := e.server
 	ctx, done := s.bound(ctx)
 	defer done()
 	for again := false; ; again = true {
-		c, err := s.connect(ctx)
+		c, err := e.connect(ctx)
 		if err != nil {
-			return catalog.Output{}, s.connectFault(ctx, err)
+			return catalog.Output{}, err
 		}
-		raw, err := c.call(ctx, e.tool, input)
+		raw, err := c.call(ctx, e.tool.Name, input)
 		switch {
 		case err == nil:
 			return s.output(raw)
@@ -72,9 +99,16 @@ func (s *server) output(raw json.RawMessage) (catalog.Output, error) {
 // connectFault says why a call was not made.
 func (s *server) connectFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
-		return &catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: s.called() + " had not started when the call's time was over; the call was not made"}
+		return notMade(&catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: s.called() + " had not started when the call's time was over; the call was not made"})
 	}
-	return s.startFault(err)
+	return notMade(s.startFault(err))
+}
+
+// notMade is a fault of a call that did not reach its tool.
+func notMade(fault *catalog.Error) *catalog.Error {
+	own := *fault
+	own.NotMade = true
+	return &own
 }
 
 // forgotten reports whether the server no longer knows the session, as when it
@@ -110,7 +144,7 @@ func (s *server) callFault(ctx context.Context, c *conn, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errSignIn):
-		return s.startFault(err)
+		return notMade(s.startFault(err))
 	case errors.As(err, &status):
 		if status.passing() {
 			return broken(true, "outcome unknown: %s failed: %v", s.called(), status)
@@ -120,7 +154,7 @@ func (s *server) callFault(ctx context.Context, c *conn, err error) error {
 		s.drop(c)
 		return broken(false, "%s: %v; the call was made", s.called(), errTooLong)
 	case notDialed(err):
-		return broken(true, "%s: %v", s.called(), plain(err))
+		return notMade(&catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: s.clean(fmt.Sprintf("%s: %v; the call was not made", s.called(), plain(err)))})
 	}
 	if c.process != nil {
 		s.drop(c)

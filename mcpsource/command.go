@@ -43,7 +43,7 @@ func runCommand(ctx context.Context, argv, env []string, input []byte) (catalog.
 		if ctx.Err() != nil {
 			return catalog.Output{}, ctx.Err()
 		}
-		return catalog.Output{}, catalog.Errorf(catalog.Unavailable, "the command %q cannot be started: %v", argv[0], err)
+		return catalog.Output{}, notMade(catalog.Errorf(catalog.Unavailable, "the command %q cannot be started: %v", argv[0], err))
 	}
 	if sawExit(cmd.Process.Pid) {
 		killGroup(cmd)

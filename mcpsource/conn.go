@@ -62,10 +62,9 @@ func greet(ctx context.Context, s *server, version string) (*conn, error) {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "tis", Version: s.opts.Version}, &mcp.ClientOptions{
-		Logger:                 slog.New(slog.DiscardHandler),
-		Capabilities:           &mcp.ClientCapabilities{}, // nothing that servers could ask of us
-		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { s.stale.Store(true) },
+		Logger:         slog.New(slog.DiscardHandler),
+		Capabilities:   &mcp.ClientCapabilities{}, // nothing that servers could ask of us
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
 	var session *mcp.ClientSession
 	greeted := make(chan struct{})
@@ -101,7 +100,7 @@ func greet(ctx context.Context, s *server, version string) (*conn, error) {
 
 // open starts the program, or readies the way to the URL.
 func (c *conn) open(s *server) (mcp.Transport, error) {
-	w := newWaiting()
+	w := newWaiting(func() { s.stale.Store(true) })
 	if s.cfg.URL != "" {
 		var err error
 		if c.web, err = newWeb(s.cfg, w); err != nil {

@@ -77,6 +77,40 @@ func (s *server) refresh() *flight {
 	return nil
 }
 
+// upToDate asks a server again that said that its tools have changed, or that
+// was started again, and waits for what it lists.
+func (s *server) upToDate(ctx context.Context) error {
+	// A listing under way may have begun before the news came: then it is asked
+	// once more, and no oftener, for some servers say so each time.
+	for range 2 {
+		s.mu.Lock()
+		f := s.loading
+		if s.stale.Load() {
+			f = s.relist()
+		}
+		s.mu.Unlock()
+		if f == nil {
+			return nil
+		}
+		if err := f.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tool is a tool as it was listed last, nil when it was not.
+func (s *server) tool(name string) *catalog.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.list.tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
 // ask lists the tools. What was there stays when that fails.
 func (s *server) ask(ctx context.Context, f *flight) {
 	c, err := s.connect(s.life) // the start has the time-out, and knows best why it failed
@@ -172,7 +206,7 @@ func (s *server) add(l *listing, names map[string]bool, page []json.RawMessage) 
 			l.warn("%s lists the tool %q more than once; the first is used", s.called(), clip(t.Name, 100))
 		default:
 			names[t.Name] = true
-			t.Executor = &executor{s, t.Name}
+			t.Executor = &executor{s, t}
 			l.tools, l.raw = append(l.tools, t), append(l.raw, raw)
 		}
 	}

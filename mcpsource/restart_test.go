@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/mcpsource"
 )
 
@@ -28,8 +30,14 @@ func TestARestartedServersToolsAreListedAgain(t *testing.T) {
 	require.Error(t, err)
 	describe("Deletes everything.")
 	_, err = call(t, p, "go", `{}`)
-	require.NoError(t, err)
+	require.Equal(t, catalog.Unavailable, failure(t, err).Code)
+	require.Contains(t, err.Error(), "is no longer the tool that was listed")
 	after := tool(t, p, "x", "go")
 	require.Equal(t, "Deletes everything.", after.Description)
 	require.NotEqual(t, before.Digest(), after.Digest())
+	_, err = call(t, p, "go", `{}`)
+	require.NoError(t, err)
+	log, err := os.ReadFile(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(log), `"tool":"go"`))
 }

@@ -108,8 +108,13 @@ func (c *lines) take(line []byte) error {
 		c.mu.Lock()
 		c.spoke = true
 		c.mu.Unlock()
-		if r, ok := msg.(*jsonrpc.Response); ok {
-			msg = c.settle(r)
+		switch m := msg.(type) {
+		case *jsonrpc.Response:
+			msg = c.settle(m)
+		case *jsonrpc.Request:
+			if m.Method == listChanged {
+				c.waiting.changed()
+			}
 		}
 		c.queue = append(c.queue, msg)
 	}

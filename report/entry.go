@@ -57,6 +57,14 @@ func (e *Entry) Drop() {
 	}
 }
 
+// Unmade takes back a call that was started and did not reach its tool.
+func (e *Entry) Unmade() {
+	r := e.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.land(e)
+}
+
 // End records how the call ended: its result as JSON, or its error. Only the
 // first End counts, and none once the record is closed.
 func (e *Entry) End(result json.RawMessage, err error) {
