@@ -40,6 +40,7 @@ var house = []struct {
 	{"config", []string{"catalog", "approvals", "capability"}},
 	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner", "runner/sandbox", "mcpsource", "capability", "config"}},
 	{"bench", []string{"catalog", "approvals", "analyze", "runner/sandbox"}},
+	{"endtoend/server", nil},
 	{"endtoend", nil},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},

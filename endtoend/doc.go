@@ -2,5 +2,5 @@
 // server process and hold what that server received against what the gate was
 // asked, what the report says and what the approvals store recorded.
 //
-// Start reading at the server in server_test.go and the world in world_test.go.
+// Start reading at the command server, and at the world in world_test.go.
 package endtoend

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -23,10 +25,37 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	if os.Getenv(serverVar) != "" {
-		serve()
+	dir, err := os.MkdirTemp("", "tis-endtoend-")
+	if err != nil {
+		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	serverProgram = build(dir, "./server")
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(exit int) {
+		os.RemoveAll(dir)
+		os.Exit(exit)
+	}))
+}
+
+// serverProgram is the server's program, see the package server below.
+var serverProgram string
+
+// build builds a command of this module, without the race detector, which
+// would make each of its many starts slow.
+func build(dir, pkg string) string {
+	program := filepath.Join(dir, filepath.Base(pkg))
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", program, pkg).CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	return program
+}
+
+// arrival is one line of the server's log.
+type arrival struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
 }
 
 // world is a runner over one real server process "s" that keeps a log.
@@ -43,10 +72,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	dir := t.TempDir()
 	w := &world{store: approvals.NewMemory(), log: filepath.Join(dir, "calls.log"), tools: filepath.Join(dir, "tools.json")}
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	w.pool = mcpsource.NewPool([]mcpsource.ServerConfig{{Name: "s", Command: exe, StartTimeout: 20 * time.Second,
-		Env: map[string]string{serverVar: "1", logVar: w.log, toolsVar: w.tools, "GORACE": "atexit_sleep_ms=0"}}}, mcpsource.Options{})
+	w.pool = mcpsource.NewPool([]mcpsource.ServerConfig{{Name: "s", Command: serverProgram, Args: []string{w.log, w.tools}, StartTimeout: 20 * time.Second}}, mcpsource.Options{})
 	t.Cleanup(func() { require.NoError(t, w.pool.Close()) })
 	w.pool.Start(t.Context())
 	work := filepath.Join(dir, "work")

@@ -1,20 +1,11 @@
-package endtoend_test
-
-import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"os"
-	"strings"
-	"sync"
-	"time"
-)
-
-// The test binary is the server's program, too, when serverVar is set. It is
-// written without any library, so that it can fail in every way.
+// Command server is a small MCP server that keeps a log and fails as it is told
+// to, for the tests. It is written without any library, so that it can fail in
+// every way.
 //
-// Each call that arrives is appended to the file logVar before anything else
-// is done with it. Then the server does what the input's "do" says:
+// usage: server LOG [TOOLS]
+//
+// Each call that arrives is appended to the file LOG before anything else is
+// done with it. Then the server does what the input's "do" says:
 //
 //	(absent)   answer with the input
 //	fail       answer that the tool failed
@@ -27,12 +18,18 @@ import (
 //	exit_after answer, then end
 //	hang_up    close the pipe and live on
 //
-// Its tools come from the file toolsVar, if one is named, each time that they
-// are listed; the call of a tool "reshape" tells the client that they changed.
-const (
-	serverVar = "TIS_TEST_SERVER"
-	logVar    = "TIS_TEST_SERVER_LOG"
-	toolsVar  = "TIS_TEST_SERVER_TOOLS"
+// Its tools come from the file TOOLS, if there is one, each time that they are
+// listed; the call of a tool "reshape" tells the client that they changed.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
 )
 
 const defaultTools = `[
@@ -49,21 +46,35 @@ type arrival struct {
 }
 
 type server struct {
-	mu  sync.Mutex // stdout
-	log *os.File
+	mu    sync.Mutex // stdout
+	log   *os.File
+	tools string // a file; empty for the default
 }
 
-func serve() {
-	log, err := os.OpenFile(os.Getenv(logVar), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+func main() {
+	if len(os.Args) != 2 && len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: server LOG [TOOLS]")
+		os.Exit(2)
+	}
+	log, err := os.OpenFile(os.Args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, "server:", err)
+		os.Exit(1)
 	}
 	s := &server{log: log}
+	if len(os.Args) == 3 {
+		s.tools = os.Args[2]
+	}
+	s.serve()
+}
+
+// serve answers until the client hangs up.
+func (s *server) serve() {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			os.Exit(0)
+			return
 		}
 		var m struct {
 			ID     json.RawMessage `json:"id"`
@@ -82,7 +93,7 @@ func serve() {
 		case "ping":
 			s.reply(m.ID, `"result":{}`)
 		case "tools/list":
-			s.reply(m.ID, `"result":{"tools":`+listed()+`}`)
+			s.reply(m.ID, `"result":{"tools":`+s.listed()+`}`)
 		case "tools/call":
 			s.received(arrival{m.Params.Name, m.Params.Arguments})
 			go s.call(m.ID, m.Params.Name, m.Params.Arguments)
@@ -92,11 +103,9 @@ func serve() {
 	}
 }
 
-func listed() string {
-	if name := os.Getenv(toolsVar); name != "" {
-		if b, err := os.ReadFile(name); err == nil {
-			return strings.ReplaceAll(string(b), "\n", " ")
-		}
+func (s *server) listed() string {
+	if b, err := os.ReadFile(s.tools); err == nil {
+		return strings.ReplaceAll(string(b), "\n", " ")
 	}
 	return strings.ReplaceAll(defaultTools, "\n", " ")
 }
