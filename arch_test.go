@@ -42,6 +42,8 @@ var house = []struct {
 	{"bench", []string{"catalog", "approvals", "analyze", "runner/sandbox"}},
 	{"endtoend/server", nil},
 	{"endtoend", nil},
+	{"serve", []string{"catalog", "approvals", "report", "intercept", "runner", "capability"}},
+	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner", "runner/sandbox", "mcpsource", "capability", "config", "serve"}},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},
 }

@@ -185,3 +185,6 @@ func (g *Gate) List(ctx context.Context, session string) ([]Request, error) {
 func (g *Gate) History(ctx context.Context, session string) ([]Event, error) {
 	return g.store.History(ctx, session)
 }
+
+// Mode is the gate's mode.
+func (g *Gate) Mode() Mode { return g.cfg.Mode }

@@ -94,16 +94,25 @@ func (c ApprovalConfig) Timeout() time.Duration { return time.Duration(c.Timeout
 // Transform returns the tools that stay in the model's direct list. The
 // description of bash gets a block that names what is behind `tools`.
 func Transform(cat *catalog.Catalog) []*catalog.Tool {
-	behind := Behind(cat)
 	var out []*catalog.Tool
 	for _, t := range cat.Direct() {
-		if t.Name == "bash" && t.Server == "" && behind != "" {
+		if t.Name == "bash" && t.Server == "" {
 			t = &catalog.Tool{Name: t.Name, InputSchema: t.InputSchema, Hints: t.Hints, Policy: t.Policy, Executor: t.Executor,
-				Description: strings.TrimSpace(t.Description) + "\n\nBehind the `tools` command: " + behind + ". Run `tools --help` to look around."}
+				Description: Describe(t.Description, cat)}
 		}
 		out = append(out, t)
 	}
 	return out
+}
+
+// Describe is a description of bash with a block that names what is behind
+// `tools`, when anything is.
+func Describe(bash string, cat *catalog.Catalog) string {
+	behind := Behind(cat)
+	if behind == "" {
+		return bash
+	}
+	return strings.TrimSpace(bash) + "\n\nBehind the `tools` command: " + behind + ". Run `tools --help` to look around."
 }
 
 // Behind names what is behind `tools`: github (26), docs (not loaded), web-fetch.

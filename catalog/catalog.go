@@ -115,14 +115,35 @@ func (c *Catalog) Top() []*Tool {
 	return out
 }
 
+// Tool is the tool with a registry name, among those that are loaded; nil when
+// there is none.
+func (c *Catalog) Tool(registry string) *Tool {
+	for _, sh := range c.shelves() {
+		for _, t := range sh.all() {
+			if t.RegistryName() == registry {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) shelves() []*shelf {
+	var out []*shelf
+	for _, name := range c.servers.names {
+		out = append(out, c.servers.exact[name].shelf())
+	}
+	return append(out, c.top())
+}
+
 // Direct are the tools that stay in the model's direct list, those of
 // keep_visible among them.
 func (c *Catalog) Direct() []*Tool {
 	var out []*Tool
-	for _, name := range c.servers.names {
-		out = append(out, c.servers.exact[name].shelf().direct...)
+	for _, sh := range c.shelves() {
+		out = append(out, sh.direct...)
 	}
-	return append(out, c.top().direct...)
+	return out
 }
 
 // command is the line that names a tool, as it can be copied: its shown

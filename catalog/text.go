@@ -22,6 +22,26 @@ func printable(s string) string {
 	}, s)
 }
 
+// Visible spells out control, formatting, private and other invisible
+// characters, line breaks and bidirectional overrides among them, so that a text
+// from outside shows a person exactly what it holds.
+func Visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == ' ' || unicode.IsGraphic(r) && !unicode.In(r, unicode.Cf, unicode.Co, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			b.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
 // cut is s with at most n characters.
 func cut(s string, n int) string {
 	if len(s) <= n {

@@ -9,9 +9,21 @@ import (
 	"github.com/tools-in-shell/tis/report"
 )
 
+// Direct makes a call that comes from no script: a model's own call of one tool.
+// It takes the same way, from the schema check to the record, and the output is
+// as the tool gave it.
+func (i *Interceptor) Direct(ctx context.Context, call catalog.Call) (catalog.Output, *catalog.Error) {
+	if i.Report.Stopped() != nil {
+		return catalog.Output{}, stopped()
+	}
+	_, out, err := i.call(ctx, call)
+	return out.whole, err
+}
+
 // call takes a resolved call from the schema check to the record. The call that
 // it returns has the input that the tool got.
 func (i *Interceptor) call(ctx context.Context, call catalog.Call) (catalog.Call, result, *catalog.Error) {
+	ctx = numbered(ctx)
 	if err := call.Tool.Check(call.Input); err != nil {
 		return call, result{}, err
 	}
@@ -55,6 +67,7 @@ func (i *Interceptor) call(ctx context.Context, call catalog.Call) (catalog.Call
 		return call, result{}, err
 	}
 	res := arrange(out)
+	res.whole = out
 	entry.End(res.value, nil)
 	return call, res, nil
 }

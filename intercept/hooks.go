@@ -5,10 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/tools-in-shell/tis/catalog"
 )
+
+// callNumbers makes a number for each call of this process.
+var callNumbers atomic.Uint64
+
+type callNumber struct{}
+
+func numbered(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callNumber{}, callNumbers.Add(1))
+}
+
+// Number tells the calls of this process apart: a Before and an After hook of
+// one call see the same number in their contexts. It is 0 outside of a hook.
+func Number(ctx context.Context) uint64 {
+	n, _ := ctx.Value(callNumber{}).(uint64)
+	return n
+}
 
 // before runs the guardrails. Whatever goes wrong in one refuses the call.
 func (i *Interceptor) before(ctx context.Context, call catalog.Call) (catalog.Call, *catalog.Error) {

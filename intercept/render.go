@@ -14,6 +14,7 @@ type result struct {
 	text  string          // what is printed
 	files []catalog.Part  // images and other binary parts, set aside
 	value json.RawMessage // how it stands in the report
+	whole catalog.Output  // as the tool gave it
 }
 
 // arrange sets the binary parts aside and prints the rest: text as it is,

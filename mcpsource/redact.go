@@ -1,7 +1,7 @@
 package mcpsource
 
 import (
-	"cmp"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -22,7 +22,10 @@ const (
 	shortValue  = 6
 )
 
-func newSecrets(cfg ServerConfig) *secrets {
+func newSecrets(cfg ServerConfig) *secrets { return &secrets{newReplacer(secretsOf(cfg))} }
+
+// secretsOf are the values that the config holds.
+func secretsOf(cfg ServerConfig) []string {
 	values := map[string]bool{}
 	add := func(name, value string) {
 		least := shortValue
@@ -70,17 +73,7 @@ func newSecrets(cfg ServerConfig) *secrets {
 			}
 		}
 	}
-	sorted := make([]string, 0, len(values))
-	for v := range values {
-		sorted = append(sorted, v)
-	}
-	// A value that holds another goes first, so that nothing of it is left.
-	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	var pairs []string
-	for _, v := range sorted {
-		pairs = append(pairs, v, "***")
-	}
-	return &secrets{strings.NewReplacer(pairs...)}
+	return slices.Collect(maps.Keys(values))
 }
 
 func (s *secrets) redact(text string) string { return s.replacer.Replace(text) }

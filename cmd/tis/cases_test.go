@@ -15,8 +15,14 @@ import (
 	"github.com/tools-in-shell/tis/runner/sandbox"
 )
 
+// The test binary is tis itself, too, for tests that need the process.
+const asProgram = "TIS_TEST_AS_PROGRAM"
+
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	os.Exit(m.Run())
 }
 
