@@ -20,6 +20,10 @@ const asProgram = "TIS_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	if os.Getenv(asServer) != "" {
+		growing()
+		os.Exit(0)
+	}
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,9 +94,11 @@ func TestServeNoAnswerAllowsNothing(t *testing.T) {
 
 // wire is a client by hand, for what no library would send.
 type wire struct {
-	t   *testing.T
-	in  *json.Encoder
-	out *bufio.Scanner
+	t     *testing.T
+	cmd   *exec.Cmd
+	stdin io.Closer
+	in    *json.Encoder
+	out   *bufio.Scanner
 }
 
 func (p *place) wire() *wire {
@@ -109,7 +113,7 @@ func (p *place) wire() *wire {
 	p.t.Cleanup(func() { in.Close(); cmd.Wait() })
 	scan := bufio.NewScanner(out)
 	scan.Buffer(nil, 16<<20)
-	return &wire{p.t, json.NewEncoder(in), scan}
+	return &wire{p.t, cmd, in, json.NewEncoder(in), scan}
 }
 
 func (w *wire) send(msg string, args ...any) {
