@@ -96,7 +96,7 @@ func (p *place) branches() []string {
 
 func (p *place) query(q string) []string {
 	p.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+p.file("tracker.db")+"?_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite", p.file("tracker.db")+"?_pragma=busy_timeout(10000)")
 	require.NoError(p.t, err)
 	defer db.Close()
 	rows, err := db.Query(q)
