@@ -2,45 +2,61 @@ package jq
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
-
-	"github.com/itchyny/gojq"
 )
 
-// inputs is the stream of the program's inputs: stdin or the files, one after
-// the other, decoded as the options say.
+// inputs is the stream of the program's inputs: stdin or the files, read one
+// after the other and as one text, as jq does it. A value is there as soon as
+// its line has been read.
 type inputs struct {
-	run     *run
-	stdin   io.Reader
-	files   []string
-	name    string // of the file that is being read
-	current io.ReadCloser
-	next    func() (any, error) // of the current file
-	line    int
+	run   *run
+	stdin io.Reader
+	files []string
+
+	name   string // of what is being read; "" before and after
+	line   int    // how many lines of it have been read
+	open   io.Closer
+	buf    *bufio.Reader
+	atEOF  bool
+	failed bool // something could not be opened or read
+
+	parser  *parser
+	pending []byte // raw input: what was read of the next line
 	slurped bool
-	failed  bool // a file could not be opened
+	all     []any // of --slurp, as far as it has been read
 }
+
+// noMoreInputs is what input says in the end.
+const noMoreInputs = fault("break")
 
 func newInputs(r *run, stdin io.Reader) *inputs {
 	in := &inputs{run: r, stdin: stdin, files: r.opt.files}
 	if len(in.files) == 0 {
-		in.files = []string{""}
+		in.files = []string{"-"}
+	}
+	if !r.opt.rawIn {
+		in.parser = newParser(r.order)
+		in.parser.stream, in.parser.streamErrors = r.opt.stream, r.opt.streamErrors
+		if r.opt.seq {
+			in.parser.startSeq()
+		}
 	}
 	return in
 }
 
 func (in *inputs) close() {
-	if in.current != nil {
-		in.current.Close()
+	if in.open != nil {
+		in.open.Close()
+		in.open = nil
 	}
+	in.buf = nil
 }
 
+// filename is what input_filename gives: null before and after all inputs.
 func (in *inputs) filename() any {
 	if in.name == "" {
 		return nil
@@ -48,262 +64,196 @@ func (in *inputs) filename() any {
 	return in.name
 }
 
-func (in *inputs) shown() string {
+const stdinName = "<stdin>"
+
+// position is where messages say that they come from.
+func (in *inputs) position() string {
 	if in.name == "" {
-		return "<stdin>"
+		return "<unknown>"
 	}
-	return in.name
+	return fmt.Sprintf("%s:%d", in.name, in.line)
 }
 
-// immediate reports whether results must reach the reader at once: stdin is a
-// live stream.
-func (in *inputs) immediate() bool { return in.name == "" && !in.run.opt.null }
+// next is the next input. An error is a fault in the text, or that of the
+// context.
+func (in *inputs) next() (any, bool, error) {
+	switch {
+	case in.parser == nil && in.run.opt.slurp:
+		return in.slurpRaw()
+	case in.parser == nil:
+		return in.rawLine()
+	case in.run.opt.slurp:
+		return in.slurp()
+	}
+	return in.value()
+}
 
-var _ gojq.Iter = (*inputs)(nil)
-
-// Next is the next input, or an error as a value.
-func (in *inputs) Next() (any, bool) {
-	if in.run.opt.slurp {
-		if in.slurped {
-			return nil, false
+func (in *inputs) value() (any, bool, error) {
+	for last := false; ; {
+		if in.parser.remaining() == 0 {
+			var chunk []byte
+			chunk, last = in.more()
+			if err := in.run.ctx.Err(); err != nil {
+				return nil, false, err
+			}
+			in.parser.feed(chunk, last)
 		}
-		in.slurped = true
-		return in.slurp(), true
+		v, ok, err := in.parser.read()
+		if ok || err != nil {
+			return v, ok, err
+		}
+		if last && in.parser.remaining() == 0 {
+			return nil, false, nil
+		}
 	}
-	v, err := in.one()
-	if err == io.EOF {
+}
+
+func (in *inputs) slurp() (any, bool, error) {
+	if in.slurped {
+		return nil, false, nil
+	}
+	for {
+		v, ok, err := in.value()
+		if err != nil {
+			return nil, false, err
+		}
+		if !ok {
+			in.slurped = true
+			return append([]any{}, in.all...), true, nil
+		}
+		in.all = append(in.all, v)
+	}
+}
+
+func (in *inputs) rawLine() (any, bool, error) {
+	line := in.pending
+	for {
+		chunk, last := in.more()
+		if err := in.run.ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		if n := len(chunk); n > 0 && chunk[n-1] == '\n' {
+			in.pending = line[:0]
+			return validText(append(line, chunk[:n-1]...)), true, nil
+		}
+		line = append(line, chunk...)
+		if last {
+			in.pending = nil
+			return validText(line), len(line) > 0, nil
+		}
+	}
+}
+
+func (in *inputs) slurpRaw() (any, bool, error) {
+	if in.slurped {
+		return nil, false, nil
+	}
+	in.slurped = true
+	var all []byte
+	for last := false; !last; {
+		var chunk []byte
+		chunk, last = in.more()
+		if err := in.run.ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		all = append(all, chunk...)
+	}
+	return validText(all), true, nil
+}
+
+func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// more reads on to the end of a line, or as much as the buffer holds. last: no
+// call after this one will give more.
+func (in *inputs) more() (chunk []byte, last bool) {
+	if in.buf == nil || in.atEOF {
+		in.close()
+		in.name, in.line, in.atEOF = "", 0, false
+		if len(in.files) > 0 {
+			in.start(in.files[0])
+			in.files = in.files[1:]
+		}
+	}
+	if in.buf == nil {
+		return nil, len(in.files) == 0
+	}
+	chunk, err := in.buf.ReadSlice('\n')
+	if n := len(chunk); n > 0 && chunk[n-1] == '\n' {
+		in.line++
+	}
+	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+		in.atEOF = true
+		if err != io.EOF && in.run.ctx.Err() == nil {
+			in.failed = true
+			in.run.say("jq: error: reading %s: %v", in.name, reason(err))
+		}
+	}
+	return chunk, in.atEOF && len(in.files) == 0
+}
+
+// start opens the next file.
+func (in *inputs) start(name string) {
+	r := in.stdin
+	in.name = stdinName
+	if name != "-" {
+		in.name = name
+		f, err := in.run.openFile(name)
+		if err != nil {
+			in.failed = true
+			in.run.say("jq: error: Could not open file %s: %s", name, reason(err))
+			return
+		}
+		in.open, r = f, f
+	}
+	// What is printed so far is flushed before a read that may have to wait.
+	in.buf = bufio.NewReaderSize(flushFirst{interruptible(in.run.ctx, r), in.run}, 64<<10)
+}
+
+// flushFirst passes results on before it waits for more input.
+type flushFirst struct {
+	io.Reader
+	run *run
+}
+
+func (f flushFirst) Read(p []byte) (int, error) {
+	f.run.out.Flush()
+	return f.Reader.Read(p)
+}
+
+// reason is a file error without operation and path, in the system's words.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "No such file or directory"
+	case errors.Is(err, fs.ErrPermission):
+		return "Permission denied"
+	}
+	return err.Error()
+}
+
+// inputIter is the function inputs.
+type inputIter struct{ run *run }
+
+func (i *inputIter) Next() (any, bool) {
+	v := i.run.input()
+	if v == noMoreInputs {
 		return nil, false
-	}
-	if err != nil {
-		in.files, in.next = nil, nil
-		return &breakError{err}, true
 	}
 	return v, true
 }
 
-// one is the next value of the current file, or of the next one.
-func (in *inputs) one() (any, error) {
-	for {
-		if err := in.run.ctx.Err(); err != nil {
-			return nil, err
-		}
-		if in.next == nil {
-			if err := in.advance(); err != nil {
-				return nil, err
-			}
-		}
-		v, err := in.next()
-		if err != io.EOF {
-			return v, in.describe(err)
-		}
-		in.next = nil
-	}
-}
-
-func (in *inputs) describe(err error) error {
-	var syntax *json.SyntaxError
+// input is the function input: the next input, or an error as a value.
+func (r *run) input() any {
+	v, ok, err := r.in.next()
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &syntax):
-		return fmt.Errorf("%s (while parsing JSON)", syntax.Error())
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("Unfinished JSON term at EOF (while parsing JSON)")
+	case err != nil:
+		return fault(err.Error())
+	case !ok:
+		return noMoreInputs
 	}
-	return err
-}
-
-// advance opens the next file.
-func (in *inputs) advance() error {
-	in.close()
-	in.current = nil
-	for len(in.files) > 0 {
-		name := in.files[0]
-		in.files = in.files[1:]
-		r := in.stdin
-		if name != "" {
-			f, err := in.run.open(name)
-			if err != nil {
-				fmt.Fprintf(in.run.stderr, "jq: error: Could not open %s: %v\n", name, reason(err))
-				in.failed = true
-				continue
-			}
-			in.current, r = f, f
-		}
-		in.name, in.line = name, 0
-		in.next = in.reader(&countLines{interruptible(in.run.ctx, r), &in.line})
-		return nil
-	}
-	return io.EOF
-}
-
-// reader decodes one file.
-func (in *inputs) reader(r io.Reader) func() (any, error) {
-	switch {
-	case in.run.opt.raw:
-		lines := bufio.NewReaderSize(r, 64<<10)
-		return func() (any, error) {
-			s, err := lines.ReadString('\n')
-			if s == "" && err != nil {
-				return nil, err
-			}
-			return strings.ToValidUTF8(strings.TrimSuffix(s, "\n"), "\uFFFD"), nil
-		}
-	case in.run.opt.stream:
-		d := newDecoder(r, in.run.order)
-		var events []any
-		return func() (any, error) {
-			if len(events) == 0 {
-				v, err := d.next()
-				if err != nil {
-					return nil, err
-				}
-				in.run.order.mu.Lock()
-				events = stream(in.run.order, v, nil, true, nil)
-				in.run.order.mu.Unlock()
-			}
-			v := events[0]
-			events = events[1:]
-			return v, nil
-		}
-	}
-	if in.run.opt.seq {
-		r = &dropByte{r, 0x1e}
-	}
-	return newDecoder(r, in.run.order).next
-}
-
-// slurp reads everything into one value.
-func (in *inputs) slurp() any {
-	if in.run.opt.raw {
-		var b strings.Builder
-		for {
-			if err := in.advance(); err != nil {
-				return strings.ToValidUTF8(b.String(), "\uFFFD")
-			}
-			r := io.Reader(in.stdin)
-			if in.current != nil {
-				r = in.current
-			}
-			if _, err := io.Copy(&b, io.LimitReader(interruptible(in.run.ctx, r), maxSlurp)); err != nil {
-				return &breakError{err}
-			}
-		}
-	}
-	list := []any{}
-	for {
-		v, err := in.one()
-		if err == io.EOF {
-			return list
-		}
-		if err != nil {
-			return &breakError{err}
-		}
-		list = append(list, v)
-	}
-}
-
-// stream is a value as the events of --stream.
-func stream(o *order, v any, path []any, top bool, events []any) []any {
-	at := func(p any) []any { return append(append([]any{}, path...), p) }
-	var last any
-	switch v := v.(type) {
-	case []any:
-		if len(v) == 0 {
-			return append(events, []any{append([]any{}, path...), v})
-		}
-		for i, x := range v {
-			events = stream(o, x, at(i), false, events)
-		}
-		last = len(v) - 1
-	case map[string]any:
-		if len(v) == 0 {
-			return append(events, []any{append([]any{}, path...), v})
-		}
-		for _, k := range o.keys(v) {
-			events = stream(o, v[k], at(k), false, events)
-			last = k
-		}
-	default:
-		return append(events, []any{append([]any{}, path...), v})
-	}
-	return append(events, []any{at(last)})
-}
-
-// countLines counts the lines that have been read.
-type countLines struct {
-	io.Reader
-	n *int
-}
-
-func (c *countLines) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	*c.n += bytes.Count(p[:n], []byte("\n"))
-	return n, err
-}
-
-// dropByte leaves one byte value out.
-type dropByte struct {
-	io.Reader
-	b byte
-}
-
-func (d *dropByte) Read(p []byte) (int, error) {
-	for {
-		n, err := d.Reader.Read(p)
-		out := p[:0]
-		for _, b := range p[:n] {
-			if b != d.b {
-				out = append(out, b)
-			}
-		}
-		if len(out) > 0 || err != nil {
-			return len(out), err
-		}
-	}
-}
-
-// interruptible makes a reader that fails once ctx is done, also while it
-// waits. The read that it leaves behind ends with its stream.
-func interruptible(ctx context.Context, r io.Reader) io.Reader {
-	if r == nil {
-		return strings.NewReader("")
-	}
-	if _, ok := r.(*strings.Reader); ok || ctx.Done() == nil {
-		return r
-	}
-	return &waiting{ctx: ctx, r: r}
-}
-
-type waiting struct {
-	ctx context.Context
-	r   io.Reader
-	buf []byte
-}
-
-func (w *waiting) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	if w.buf == nil {
-		w.buf = make([]byte, 64<<10)
-	}
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	buf := w.buf[:min(len(p), len(w.buf))]
-	go func() {
-		n, err := w.r.Read(buf)
-		done <- result{n, err}
-	}()
-	select {
-	case got := <-done:
-		copy(p, buf[:got.n])
-		return got.n, got.err
-	case <-w.ctx.Done():
-		w.buf = nil
-		return 0, w.ctx.Err()
-	}
+	return v
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/itchyny/gojq"
 )
@@ -15,63 +16,44 @@ import (
 // The exit codes of jq.
 const (
 	exitOK      = 0
-	exitFalse   = 1 // -e: the last output was false or null
-	exitUsage   = 2
+	exitFalse   = 1 // -e: the last result was false or null
+	exitUsage   = 2 // and files that cannot be read
 	exitCompile = 3
-	exitNone    = 4 // -e: there was no output
+	exitNone    = 4 // -e: there was no result
 	exitError   = 5
+	exitPipe    = 141 // nobody reads the output any more
 )
 
-// maxSlurp bounds what is read into one value, in bytes.
-const maxSlurp = 1 << 30
-
-// Main runs the jq command line args (without the program's name) and returns
-// its exit code. env is what $ENV holds; open opens the files that it names.
-// When ctx is done it returns soon, also while it waits for input.
+// Main runs the jq command line args (without the program's name) and gives
+// its exit code. env is what $ENV holds; open opens the files that the command
+// line and the program name, nil when there are none. Main reads stdin only as
+// far as the program asks for. When ctx is done it returns soon with 5, also
+// while it waits for input. It never panics.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string, open func(name string) (io.ReadCloser, error)) (exit int) {
-	out := bufio.NewWriterSize(stdout, 32<<10)
+	r := &run{ctx: ctx, out: bufio.NewWriterSize(stdout, 32<<10), stderr: stderr, order: newOrder(), open: open, loaded: map[string]*gojq.Query{}}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(stderr, "jq: error: %v\n", p)
 			exit = exitError
 		}
-		if out.Flush() != nil && exit == exitOK {
-			exit = exitUsage
-		}
+		exit = r.flush(exit)
 	}()
-	r := &run{ctx: ctx, out: out, stderr: stderr, order: newOrder(), open: open}
-	opt, err := parseOptions(args, r.order, open)
-	if err != nil {
-		fmt.Fprintf(stderr, "jq: error: %v\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs at https://jqlang.github.io/jq\n", err)
+	opt, err := r.parseOptions(args)
+	var file fileError
+	switch {
+	case errors.As(err, &file):
+		r.say("jq: %v", err)
 		return exitUsage
+	case err != nil:
+		fmt.Fprintf(stderr, "jq: %v\n%s", err, hint)
+		return exitUsage
+	case opt.show != "":
+		r.out.WriteString(opt.show)
+		return exitOK
 	}
 	r.opt = opt
-	switch {
-	case opt.help:
-		io.WriteString(out, usage)
-		return exitOK
-	case opt.version:
-		io.WriteString(out, "jq-1.7\n")
-		return exitOK
-	}
 	return r.main(stdin, env)
 }
-
-const usage = `Usage:	jq [OPTIONS] FILTER [FILES...]
-	jq [OPTIONS] -f FILE [FILES...]
-	jq [OPTIONS] --args FILTER [ARGUMENTS...]
-	jq [OPTIONS] --jsonargs FILTER [JSON_VALUES...]
-
-  -n, --null-input        -R, --raw-input         -s, --slurp
-  -c, --compact-output    -r, --raw-output        --raw-output0
-  -j, --join-output       -a, --ascii-output      -S, --sort-keys
-  -C, --color-output      -M, --monochrome-output --tab
-  --indent N              --stream                --seq
-  -e, --exit-status       -f, --from-file FILE    --
-  --arg NAME VALUE        --argjson NAME JSON     --slurpfile NAME FILE
-  --rawfile NAME FILE     --args                  --jsonargs
-  -h, --help              -V, --version
-`
 
 // run is one invocation.
 type run struct {
@@ -82,223 +64,273 @@ type run struct {
 	order  *order
 	open   opener
 	in     *inputs
+	loaded map[string]*gojq.Query // modules
 }
 
 func (r *run) main(stdin io.Reader, env []string) int {
-	opt := r.opt
-	text := opt.filter
-	if opt.fromFile != "" {
-		f, err := r.open(opt.fromFile)
-		if err != nil {
-			fmt.Fprintf(r.stderr, "jq: error: Could not open %s: %v\n", opt.fromFile, reason(err))
-			return exitUsage
-		}
-		b, err := io.ReadAll(io.LimitReader(f, 4<<20))
-		f.Close()
-		if err != nil {
-			fmt.Fprintf(r.stderr, "jq: error: Could not read %s: %v\n", opt.fromFile, reason(err))
-			return exitUsage
-		}
-		text = string(b)
-	} else if !opt.hasFilter {
-		if len(opt.files) == 0 {
+	var stop func()
+	r.ctx, stop = guard(r.ctx)
+	defer stop()
+	text := r.opt.program
+	if r.opt.fromFile {
+		if !r.opt.hasProgram {
 			io.WriteString(r.stderr, usage)
 			return exitUsage
 		}
+		var err error
+		if text, err = r.readFile(r.opt.program, maxProgram); err != nil {
+			r.say("jq: Could not open %s: %s", r.opt.program, reason(err))
+			return exitUsage
+		}
 	}
-	if strings.TrimSpace(text) == "" {
-		text = "."
-	}
-	if len(text) > 1<<20 || strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") > 10_000 {
-		fmt.Fprintln(r.stderr, "jq: error: the program is too large")
-		return exitCompile
-	}
-	query, err := gojq.Parse(text)
+	names, values := r.variables(env)
+	code, err := r.compile(text, names)
 	if err != nil {
-		fmt.Fprintf(r.stderr, "jq: error: %v\njq: 1 compile error\n", err)
+		r.say("jq: error: %v\njq: 1 compile error", err)
 		return exitCompile
 	}
-	r.order.program(query)
+	r.order.settled = true
 	r.in = newInputs(r, stdin)
 	defer r.in.close()
+	return r.loop(code, values, r.printer(env))
+}
+
+// variables are those that the program begins with.
+func (r *run) variables(env []string) (names []string, values []any) {
 	named := map[string]any{}
-	for i, n := range opt.names {
-		named[n[1:]] = opt.values[i]
+	for _, n := range r.opt.names {
+		named[n] = r.opt.values[n]
+		names, values = append(names, "$"+n), append(values, named[n])
 	}
-	if opt.positional == nil {
-		opt.positional = []any{}
-	}
-	names := append([]string{"$__prog_args"}, opt.names...)
-	values := append([]any{map[string]any{"positional": opt.positional, "named": named}}, opt.values...)
-	if !contains(names, "$ARGS") {
-		names, values = append(names, "$ARGS"), append(values, values[0])
-	}
-	code, err := gojq.Compile(query,
-		gojq.WithVariables(names),
-		gojq.WithEnvironLoader(func() []string { return env }),
-		gojq.WithInputIter(r.in),
-		gojq.WithFunction("input_filename", 0, 0, func(any, []any) any { return r.in.filename() }),
-		gojq.WithFunction("input_line_number", 0, 0, func(any, []any) any { return r.in.line }),
-		gojq.WithFunction("keys_unsorted", 0, 0, func(v any, _ []any) any { return r.order.keysOf(v) }),
-		gojq.WithFunction("debug", 0, 0, func(v any, _ []any) any { r.note([]any{"DEBUG:", v}, true); return v }),
-		gojq.WithFunction("stderr", 0, 0, func(v any, _ []any) any { r.note(v, false); return v }),
-	)
-	if err != nil {
-		fmt.Fprintf(r.stderr, "jq: error: %v\njq: 1 compile error\n", err)
-		return exitCompile
-	}
-	return r.loop(code, values)
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
+	r.order.remember(named, r.opt.names)
+	set := func(name string, v any) {
+		if _, have := named[name]; !have {
+			names, values = append(names, "$"+name), append(values, v)
 		}
 	}
-	return false
-}
-
-// note prints a value on stderr, for debug and stderr.
-func (r *run) note(v any, newline bool) {
-	(&printer{order: r.order}).print(r.stderr, v)
-	if newline {
-		io.WriteString(r.stderr, "\n")
+	environ, keys := map[string]any{}, []string{}
+	for _, kv := range env {
+		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
+			if _, have := environ[k]; !have {
+				keys = append(keys, k)
+			}
+			environ[k] = validText([]byte(v))
+		}
 	}
+	r.order.remember(environ, keys)
+	all := map[string]any{"positional": r.opt.positional, "named": named}
+	r.order.remember(all, []string{"positional", "named"})
+	set("ARGS", all)
+	set("__prog_args", all)
+	set("ENV", environ)
+	set("JQ_BUILD_CONFIGURATION", buildConfiguration)
+	return names, values
 }
 
-// loop runs the program on every input.
-func (r *run) loop(code *gojq.Code, values []any) int {
-	p := &printer{order: r.order, indent: r.opt.indent, sort: r.opt.sort, ascii: r.opt.ascii, color: r.opt.color}
-	exit, outputs := exitOK, 0
-	var last any
-	for once := true; ; {
+func (r *run) printer(env []string) *printer {
+	p := &printer{order: r.order, indent: r.opt.indent, sort: r.opt.sort, ascii: r.opt.ascii}
+	chosen := defaultColors
+	for _, kv := range env {
+		if text, ok := strings.CutPrefix(kv, "JQ_COLORS="); ok {
+			if chosen, ok = readColors(text); !ok {
+				r.say("Failed to set $JQ_COLORS")
+			}
+		}
+	}
+	if r.opt.color {
+		p.colors = &chosen
+	}
+	return p
+}
+
+// outcome is how the program ended on one input.
+type outcome int
+
+const (
+	noResult outcome = iota
+	nothing          // the last result was false or null
+	something
+	failed
+	stopped // with an exit code: halt, or the reader has gone
+)
+
+// loop runs the program on every input. As in jq, the exit code is that of the
+// last one.
+func (r *run) loop(code *gojq.Code, values []any, p *printer) int {
+	how, last := noResult, noResult
+	for once := false; !r.in.failed && !once; {
 		var v any
-		if r.opt.null {
-			if !once {
-				break
-			}
-			once = false
-		} else {
+		if once = r.opt.null; !once {
 			var ok bool
-			if v, ok = r.in.Next(); !ok {
-				break
+			var err error
+			v, ok, err = r.in.next()
+			switch {
+			case r.ctx.Err() != nil:
+				return r.interrupted()
+			case err != nil && r.opt.seq:
+				r.say("jq: ignoring parse error: %v", err)
+				continue
+			case err != nil:
+				r.say("jq: parse error: %v", err)
+				return exitError
 			}
-			if err, bad := v.(error); bad {
-				fmt.Fprintf(r.stderr, "jq: error (at %s:%d): %v\n", r.in.shown(), r.in.line, err)
-				return exitUsage
-			}
-		}
-		iter := code.RunWithContext(r.ctx, v, values...)
-		for {
-			v, ok := iter.Next()
 			if !ok {
 				break
 			}
-			if err, bad := v.(error); bad {
-				if code, done := r.failed(err, &exit); done {
-					return code
-				}
-				break
-			}
-			if r.write(p, v) != nil {
-				return 141 // the reader has gone
-			}
-			last = v
-			outputs++
 		}
-		if r.in.immediate() && r.out.Flush() != nil {
-			return 141
+		var exit int
+		if how, exit = r.process(code, v, values, p); how == stopped {
+			return exit
 		}
-		r.order.mu.Lock()
+		if how == nothing || how == something {
+			last = how
+		}
 		r.order.forget()
-		r.order.mu.Unlock()
 	}
-	if r.in.failed {
-		exit = exitUsage
+	if how == noResult {
+		how = last
 	}
 	switch {
-	case exit != exitOK || !r.opt.exitStatus:
-		return exit
-	case outputs == 0:
-		return exitNone
-	case last == nil || last == false:
+	case r.in.failed:
+		return exitUsage
+	case how == failed:
+		return exitError
+	case !r.opt.exitStatus || how == something:
+		return exitOK
+	case how == nothing:
 		return exitFalse
 	}
-	return exitOK
+	return exitNone
 }
 
-// failed reports a runtime error; done ends the program.
-func (r *run) failed(err error, exit *int) (code int, done bool) {
-	var halt *gojq.HaltError
-	if errors.As(err, &halt) {
-		r.out.Flush()
-		if v := halt.Value(); v != nil {
-			if s, ok := v.(string); ok {
-				io.WriteString(r.stderr, s)
-			} else {
-				r.note(v, true)
+// process runs the program on one input.
+func (r *run) process(code *gojq.Code, v any, values []any, p *printer) (how outcome, exit int) {
+	iter := code.RunWithContext(r.ctx, v, values...)
+	for {
+		v, ok := iter.Next()
+		if !ok {
+			return how, 0
+		}
+		err, bad := v.(error)
+		if !bad {
+			err = r.write(p, v)
+		}
+		var halt *gojq.HaltError
+		switch {
+		case err == nil:
+		case r.ctx.Err() != nil:
+			return stopped, r.interrupted()
+		case errors.As(err, &halt):
+			if v := halt.Value(); v != nil {
+				text := r.order.plainText(v)
+				if _, str := v.(string); !str {
+					text += "\n"
+				}
+				r.note(text)
 			}
+			return stopped, halt.ExitCode()
+		case !bad && !errors.Is(err, errNUL):
+			return stopped, exitPipe
+		default:
+			r.complain(err)
+			return failed, 0
 		}
-		return halt.ExitCode(), true
-	}
-	if r.ctx.Err() != nil {
-		return exitError, true
-	}
-	r.out.Flush()
-	var broke *breakError
-	if errors.As(err, &broke) {
-		fmt.Fprintf(r.stderr, "jq: error (at %s:%d): %v\n", r.in.shown(), r.in.line, broke.err)
-		return exitUsage, true
-	}
-	text := err.Error()
-	if v, ok := err.(gojq.ValueError); ok {
-		switch v := v.Value().(type) {
-		case string:
-			text = v
-		case nil:
-			text = "null (null) not a string"
-		case map[string]any, []any:
-			var b strings.Builder
-			(&printer{order: r.order}).print(&b, v)
-			text = b.String() + " (not a string)"
+		if how = something; v == nil || v == false {
+			how = nothing
 		}
 	}
-	fmt.Fprintf(r.stderr, "jq: error (at %s:%d): %s\n", r.in.shown(), r.in.line, text)
-	*exit = exitError
-	return 0, false
 }
 
-// breakError is an input fault that surfaced through the input function.
-type breakError struct{ err error }
-
-func (e *breakError) Error() string { return e.err.Error() }
-
-func (r *run) write(p *printer, v any) error {
-	if r.opt.seq {
-		r.out.WriteByte(0x1e)
+// interrupted is the exit code when the context is done.
+func (r *run) interrupted() int {
+	if err := context.Cause(r.ctx); errors.Is(err, errMemory) {
+		r.say("jq: error: %v", err)
 	}
-	if s, ok := v.(string); ok && r.opt.rawOut {
-		if r.opt.ascii {
-			s = ascii(s)
+	return exitError
+}
+
+// complain reports an error that the program did not catch.
+func (r *run) complain(err error) {
+	at := r.in.position()
+	if v, ok := err.(gojq.ValueError); ok {
+		if s, ok := v.Value().(string); ok {
+			r.say("jq: error (at %s): %s", at, s)
+			return
+		}
+		r.say("jq: error (at %s) (not a string): %s", at, r.order.text(v.Value()))
+		return
+	}
+	r.say("jq: error (at %s): %s", at, wording(err.Error()))
+}
+
+const errNUL = fault("Cannot dump a string containing NUL with --raw-output0 option")
+
+// write prints a result.
+func (r *run) write(p *printer, v any) error {
+	s, str := v.(string)
+	switch raw := str && r.opt.rawOut; {
+	case raw && !r.opt.ascii:
+		if r.opt.nul && strings.Contains(s, "\x00") {
+			return errNUL
 		}
 		r.out.WriteString(s)
-	} else if err := p.print(r.out, v); err != nil {
-		return err
+	default:
+		if r.opt.seq && !raw {
+			r.out.WriteByte(rs)
+		}
+		if err := p.print(r.out, v); err != nil {
+			return err
+		}
 	}
+	var err error
 	switch {
 	case r.opt.nul:
-		return r.out.WriteByte(0)
-	case r.opt.join:
-		return nil
+		err = r.out.WriteByte(0)
+	case !r.opt.join:
+		err = r.out.WriteByte('\n')
 	}
-	return r.out.WriteByte('\n')
-}
-
-func reason(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
+	if r.opt.unbuffered && err == nil {
+		err = r.out.Flush()
 	}
 	return err
+}
+
+// flush passes on what is left to print. When nobody reads it, that is the
+// exit code; any other failure is reported.
+func (r *run) flush(exit int) int {
+	err := r.out.Flush()
+	switch {
+	case err == nil:
+		return exit
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe), errors.Is(err, fs.ErrClosed), r.ctx.Err() != nil:
+		if exit == exitOK {
+			return exitPipe
+		}
+		return exit
+	}
+	fmt.Fprintf(r.stderr, "jq: error: writing output failed: %s\n", reason(err))
+	return exitUsage
+}
+
+// say prints a line on stderr, after the results so far.
+func (r *run) say(format string, args ...any) { r.note(fmt.Sprintf(format, args...) + "\n") }
+
+func (r *run) note(text string) {
+	r.out.Flush()
+	io.WriteString(r.stderr, text)
+}
+
+func (r *run) openFile(name string) (io.ReadCloser, error) {
+	if r.open == nil {
+		return nil, errors.New("there are no files here")
+	}
+	return r.open(name)
+}
+
+func (r *run) searchList() any {
+	list := []any{}
+	for _, dir := range r.opt.library {
+		list = append(list, dir)
+	}
+	return list
 }
