@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,13 +68,16 @@ func golden(t testing.TB) []invocation {
 }
 
 func TestWhatJQ17Does(t *testing.T) {
-	for _, c := range golden(t) {
-		out, errOut, exit := c.run(context.Background())
-		assert.Equal(t, c.Out, out, "%s\n%s", c.name(), errOut)
-		assert.Equal(t, c.Exit, exit, "%s\n%s", c.name(), errOut)
-		if c.Err != "" {
-			assert.Equal(t, c.Err, errOut, c.name())
-		}
+	for i, c := range golden(t) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel() // programs share what is worked out once
+			out, errOut, exit := c.run(context.Background())
+			assert.Equal(t, c.Out, out, "%s\n%s", c.name(), errOut)
+			assert.Equal(t, c.Exit, exit, "%s\n%s", c.name(), errOut)
+			if c.Err != "" {
+				assert.Equal(t, c.Err, errOut, c.name())
+			}
+		})
 	}
 }
 

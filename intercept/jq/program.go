@@ -43,7 +43,7 @@ func (r *run) compile(text string, names []string) (code *gojq.Code, err error) 
 	options := append(r.functions(),
 		gojq.WithVariables(names),
 		gojq.WithEnvironLoader(func() []string { return nil }),
-		gojq.WithModuleLoader(&modules{r, w}),
+		gojq.WithModuleLoader(&modules{r, w, q}),
 	)
 	// The functions of a module are known once it is loaded, while the program
 	// is compiled, so they are loaded first.
@@ -135,11 +135,17 @@ func (w *rewriter) location() *gojq.Term {
 type modules struct {
 	run     *run
 	rewrite *rewriter
+	program *gojq.Query
 }
 
-// LoadInitModules is called by gojq before the program is compiled.
+// LoadInitModules is called by gojq before the program is compiled, when its
+// modules have been loaded.
 func (m *modules) LoadInitModules() ([]*gojq.Query, error) {
-	q, err := gojq.Parse(prelude)
+	texts := []string{m.program.String()}
+	for _, q := range m.run.loaded {
+		texts = append(texts, q.String())
+	}
+	q, err := preludeFor(texts)
 	return []*gojq.Query{q}, err
 }
 
