@@ -64,6 +64,8 @@ func (s *shell) exec(ctx context.Context, c command) error {
 		return err
 	}
 	switch name := c.args[0]; name {
+	case s.readWord:
+		return s.read(ctx, c)
 	case "tools":
 		exit := s.call.Command(ctx, c.args[1:], intercept.Stdio{Attached: c.own(), Inherited: c.in, Stdout: c.out, Stderr: c.err, Dir: s.run.files})
 		if s.run.report.Stopped() != nil {

@@ -29,6 +29,7 @@ type shell struct {
 	call      *intercept.Interceptor
 	utilities *sandbox.Utilities
 	word      string // marks an attached command in text; see the package comment
+	readWord  string // what the builtin read is called here
 	commands  atomic.Int64
 
 	mu     sync.Mutex
@@ -37,7 +38,7 @@ type shell struct {
 }
 
 func newShell(r *run, cancel context.CancelCauseFunc) *shell {
-	s := &shell{run: r, cancel: cancel, word: "tis-stdin-" + randomWord()}
+	s := &shell{run: r, cancel: cancel, word: "tis-stdin-" + randomWord(), readWord: "tis-read-" + randomWord()}
 	s.call = intercept.New(intercept.Config{
 		Catalog: r.cat, Gate: r.o.Gate, Session: r.script.Session, RunID: r.id, Report: r.report,
 		Before: r.o.Before, After: r.o.After, CallTimeout: r.o.CallTimeout, MaxResult: r.o.MaxResult,
@@ -100,13 +101,16 @@ const maxFrames = 20_000
 // prepare rewrites the arguments of builtins that the interpreter answers
 // differently from bash, or whose text has to be marked.
 func (s *shell) prepare(args []string) []string {
+	if i := plainRead(args); i >= 0 {
+		return append([]string{s.readWord}, args[i+1:]...)
+	}
 	rest := args[1:]
 	switch args[0] {
 	case "eval":
 		if len(rest) > 0 && rest[0] == "--" {
 			rest = rest[1:]
 		}
-		return []string{"eval", markText(strings.Join(rest, " "), s.word)}
+		return []string{"eval", prepareText(strings.Join(rest, " "), s.word)}
 	case "trap":
 		return s.prepareTrap(args)
 	case "source", ".":
@@ -126,6 +130,21 @@ func (s *shell) prepare(args []string) []string {
 	return args
 }
 
+// plainRead is where the word read stands in a command line that means the
+// builtin, -1 when there is none.
+func plainRead(args []string) int {
+	for i, word := range args {
+		switch word {
+		case "read":
+			return i
+		case "command", "builtin":
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
 // prepareTrap marks the trap's text and drops the signals that never reach a
 // script here, which the interpreter would refuse.
 func (s *shell) prepareTrap(args []string) []string {
@@ -136,7 +155,7 @@ func (s *shell) prepareTrap(args []string) []string {
 	if len(rest) < 2 || rest[0] == "-p" || rest[0] == "-l" {
 		return args
 	}
-	out := []string{"trap", "--", markText(rest[0], s.word)}
+	out := []string{"trap", "--", prepareText(rest[0], s.word)}
 	for _, name := range rest[1:] {
 		switch name = strings.TrimPrefix(strings.ToUpper(name), "SIG"); {
 		case name == "0" || name == "EXIT":
@@ -175,7 +194,7 @@ func (s *shell) onOpen(ctx context.Context, path string, flag int, perm fs.FileM
 	if err := checkText(text, name); err != nil {
 		return nil, &fs.PathError{Op: "source", Path: name, Err: err}
 	}
-	return &memory{Reader: strings.NewReader(markText(text, s.word))}, nil
+	return &memory{Reader: strings.NewReader(prepareText(text, s.word))}, nil
 }
 
 // maxScript is the size of the largest script file, in bytes.

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/tools-in-shell/tis/analyze"
+	"github.com/tools-in-shell/tis/analyze/dialect"
 )
 
 // attachedBit marks, in the offset of a command's first word, that its stdin
@@ -48,23 +49,29 @@ func markPart(part syntax.WordPart) {
 	}
 }
 
-// markText writes word behind the arguments of every attached command in text
-// that could turn out to be a tools command. Text that does not parse comes
-// back as it is: the interpreter reports it.
-func markText(text, word string) string {
-	if !strings.ContainsAny(text, "|<") || analyze.CheckNesting(text) != nil {
+// prepareText makes text ready for the interpreter to parse: what bash would do
+// differently is rewritten (see dialect.Repair), and word stands behind the
+// arguments of every attached command that could turn out to be a tools command.
+// Text that does not parse comes back as it is: the interpreter reports it.
+func prepareText(text, word string) string {
+	if analyze.CheckNesting(text) != nil {
 		return text
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return text
 	}
+	var attached []*syntax.CallExpr
 	var ends []int
 	analyze.StdinAttached(file, func(call *syntax.CallExpr) {
 		if len(call.Args) > 0 && mayBeTools(call.Args[0]) {
+			attached = append(attached, call)
 			ends = append(ends, int(call.Args[len(call.Args)-1].End().Offset()))
 		}
 	})
+	if dialect.Repair(file) {
+		return printed(file, attached, word)
+	}
 	if len(ends) == 0 {
 		return text
 	}
@@ -76,6 +83,23 @@ func markText(text, word string) string {
 		last = end
 	}
 	b.WriteString(text[last:])
+	return b.String()
+}
+
+// printed is a tree that was rewritten as text, with word behind the attached
+// commands.
+func printed(file *syntax.File, attached []*syntax.CallExpr, word string) string {
+	marked := map[*syntax.CallExpr]bool{}
+	for _, call := range attached {
+		if end := call.Args[len(call.Args)-1].End(); !marked[call] {
+			marked[call] = true
+			call.Args = append(call.Args, &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{ValuePos: end, ValueEnd: end, Value: word}}})
+		}
+	}
+	var b strings.Builder
+	if err := syntax.NewPrinter().Print(&b, file); err != nil { // a tree that was parsed prints
+		panic(err)
+	}
 	return b.String()
 }
 

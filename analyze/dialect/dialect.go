@@ -118,6 +118,10 @@ func (c *checker) node(node syntax.Node) bool {
 		c.exitTrap(n.Stmts)
 	case *syntax.CallExpr:
 		c.call(n)
+	case *syntax.FuncDecl:
+		if n.Name != nil && n.Name.Value == "read" {
+			c.refuse(n, "a function named read is not supported; give it another name")
+		}
 	}
 	return true
 }
@@ -208,8 +212,8 @@ func (c *checker) call(call *syntax.CallExpr) {
 	}
 	switch call.Args[0].Lit() {
 	case "read":
-		if o := options("nNdtui"); o != "" {
-			c.refuse(call, "read -%s is not supported; read whole lines, or use mapfile -d", o)
+		if o := options("u"); o != "" {
+			c.refuse(call, "read -u is not supported; redirect the file to the command")
 		}
 	case "printf":
 		if call.Args[1].Lit() == "-v" {
@@ -235,52 +239,4 @@ func printed(w *syntax.Word) string {
 		syntax.NewPrinter().Print(&b, w)
 	}
 	return b.String()
-}
-
-// Repair rewrites what the interpreter would do differently from bash and that
-// can be written so that both agree.
-func Repair(file *syntax.File) {
-	syntax.Walk(file, func(node syntax.Node) bool {
-		switch n := node.(type) {
-		case *syntax.Stmt:
-			// The interpreter reports times on stdout, where bash uses stderr.
-			if t, ok := n.Cmd.(*syntax.TimeClause); ok {
-				n.Cmd = &syntax.Block{Lbrace: t.Pos(), Rbrace: t.End()}
-				if t.Stmt != nil {
-					n.Cmd.(*syntax.Block).Stmts = []*syntax.Stmt{t.Stmt}
-				}
-			}
-			n.Redirs = slices.DeleteFunc(n.Redirs, func(r *syntax.Redirect) bool {
-				return r.Op == syntax.DplIn && r.Word.Lit() == "0" // <&0 changes nothing
-			})
-		case *syntax.DeclClause:
-			if n.Variant.Value == "local" {
-				emptyLocals(n)
-			}
-		}
-		return true
-	})
-}
-
-// emptyLocals gives `local x` an empty value: the interpreter would let it keep
-// the value of the caller's x.
-func emptyLocals(d *syntax.DeclClause) {
-	array := false
-	for _, a := range d.Args {
-		array = array || strings.ContainsAny(flags(a), "aA")
-		if strings.Contains(flags(a), "n") || strings.Contains(flags(a), "p") {
-			return
-		}
-	}
-	for _, a := range d.Args {
-		if a.Name == nil || !a.Naked {
-			continue
-		}
-		a.Naked = false
-		if array {
-			a.Array = &syntax.ArrayExpr{}
-		} else {
-			a.Value = &syntax.Word{}
-		}
-	}
 }
