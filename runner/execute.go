@@ -56,6 +56,7 @@ func (r *run) execute(ctx context.Context, script *analyze.Script) int {
 	defer stopGrace()
 	r.report.Finish(grace)
 	cancel(errStop)
+	r.release()
 	r.shell.wait(shellGrace)
 	if stop := r.report.Stopped(); stop != nil && exit == 0 {
 		exit = 1

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/catalog"
@@ -229,4 +230,19 @@ func TestManyRunsAtOnceKeepApart(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A process substitution waits for a command that opens its other end. When the
+// script ends or is stopped before that, nothing of it stays.
+func TestProcessSubstitutionsEndWithTheRun(t *testing.T) {
+	b := newBench(t)
+	for _, script := range []string{`echo <(tools s get)`, `x=1; tools s del a=$x > >(tools s put) 2> >(cat) | cat <(echo) <(tools s put)`, `echo <(tools s get) > /dev/null; exit 1`, `sleep 30 < /dev/null <(:)`} {
+		before := goleak.IgnoreCurrent()
+		b.options.Timeout = 500 * time.Millisecond
+		b.run(t, script)
+		goleak.VerifyNone(t, before)
+		left, err := filepath.Glob(filepath.Join(os.TempDir(), "tis-*", "sh-interp-*"))
+		require.NoError(t, err)
+		require.Empty(t, left, script)
+	}
 }

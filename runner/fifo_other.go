@@ -1,0 +1,6 @@
+//go:build !unix
+
+package runner
+
+// release does nothing: there are no named pipes.
+func (*run) release() {}
