@@ -32,6 +32,7 @@ func TestARestartedServersToolsAreListedAgain(t *testing.T) {
 	_, err = call(t, p, "go", `{}`)
 	require.Equal(t, catalog.Unavailable, failure(t, err).Code)
 	require.Contains(t, err.Error(), "is no longer the tool that was listed")
+	require.True(t, failure(t, err).NotMade)
 	after := tool(t, p, "x", "go")
 	require.Equal(t, "Deletes everything.", after.Description)
 	require.NotEqual(t, before.Digest(), after.Digest())

@@ -17,6 +17,7 @@
 //	exit       end at once, as by a crash
 //	exit_after answer, then end
 //	hang_up    close the pipe and live on
+//	doom       end at once, and never start again
 //
 // Its tools come from the file TOOLS, if there is one, each time that they are
 // listed; the call of a tool "reshape" tells the client that they changed.
@@ -55,6 +56,10 @@ func main() {
 	if len(os.Args) != 2 && len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: server LOG [TOOLS]")
 		os.Exit(2)
+	}
+	if _, err := os.Stat(os.Args[1] + ".doom"); err == nil {
+		fmt.Fprintln(os.Stderr, "server: it is doomed")
+		os.Exit(3)
 	}
 	log, err := os.OpenFile(os.Args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -160,6 +165,11 @@ func (s *server) call(id json.RawMessage, name string, input json.RawMessage) {
 	case "garbage":
 		s.reply(id, `"result":7`)
 	case "exit":
+		os.Exit(7)
+	case "doom":
+		if err := os.WriteFile(s.log.Name()+".doom", nil, 0o600); err != nil {
+			panic(err)
+		}
 		os.Exit(7)
 	case "exit_after":
 		s.text(id, string(input))
