@@ -31,6 +31,10 @@ func (w *walker) call(c *syntax.CallExpr, p place) outcome {
 	}
 	if w.defs.funcs[t.name] && !t.opaque && t.name != "tools" {
 		w.enter(t.name, p)
+		// Before the definition, and in another shell, it is the command of this name.
+		if other := unwrap(l.fields, notShadowed); other.opaque || other.name != t.name || isText(t.name) || hides(other, line{known: l.known}) {
+			w.found.complete = false
+		}
 		return outcome{}
 	}
 	if t.opaque {
@@ -39,7 +43,7 @@ func (w *walker) call(c *syntax.CallExpr, p place) outcome {
 		return outcome{}
 	}
 	o := w.target(c, t, l, p)
-	if t.ends {
+	if t.ends && l.known { // else an expansion can fail, and exec with it
 		o = outcome{flow: leavesShell}
 	}
 	return o
@@ -92,6 +96,9 @@ func (w *walker) target(c *syntax.CallExpr, t target, l line, p place) outcome {
 	return outcome{}
 }
 
+// isText reports whether a command runs a text.
+func isText(name string) bool { return slices.Contains([]string{"eval", "trap", "bash", "sh"}, name) }
+
 // tools notes one tools command.
 func (w *walker) tools(c *syntax.CallExpr, t target, l line, p place) {
 	found := command{args: t.args, known: l.known, where: p.where}
@@ -114,18 +121,22 @@ func hides(t target, l line) bool {
 		}
 		name = path.Base(name)
 	}
-	if slices.Contains(harmless, name) {
+	if slices.Contains(harmless, name) && (l.known || name != "env" && name != "nice") {
 		return false
 	}
 	if slices.Contains(runners, name) {
 		return true
 	}
 	switch name {
+	case "command", "builtin", "exec", "env", "nice":
+		// Nothing that is known stands behind it.
+		lookUp := name == "command" && len(t.args) > 0 && (t.args[0] == "-v" || t.args[0] == "-V")
+		return !l.known && !lookUp
 	case "find":
 		return !l.known || slices.ContainsFunc(t.args, func(a string) bool {
 			return a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir"
 		})
-	case "command", "type":
+	case "type":
 		return false
 	case "mapfile", "readarray":
 		return slices.Contains(t.args, "-C")

@@ -85,11 +85,12 @@ func (s *Script) Plan(c *catalog.Catalog, preview func([]catalog.Call) ([]approv
 // toolName is the tool that a command names whose input is not known. It is
 // empty for what is no call. ok is false when not even the tool is known.
 func toolName(c *catalog.Catalog, cmd command) (name string, ok bool) {
-	if len(cmd.args) == 0 {
+	args := slices.DeleteFunc(slices.Clone(cmd.args), func(a string) bool { return a == "--" }) // skipped anywhere
+	if len(args) == 0 {
 		return "", cmd.known // tools alone prints help
 	}
 	// The first two words decide: "server tool", or "tool" and a part of its input.
-	first := cmd.args[:min(2, len(cmd.args))]
+	first := args[:min(2, len(args))]
 	for n := len(first); n > 0; n-- {
 		req, needs, err := c.ResolveLiteral(first[:n])
 		switch {

@@ -52,6 +52,7 @@ func TestPlan(t *testing.T) {
 		{`tools github delete-branch branch=$b`, `{"calls":[{"tool":"tools github delete-branch","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
 		{`echo '{}' | tools github delete-branch`, `{"calls":[{"tool":"tools github delete-branch","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
 		{`tools web-fetch "url=$u"`, `{"calls":[{"tool":"tools web-fetch","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
+		{`tools -- github delete-branch branch=$b`, `{"calls":[{"tool":"tools github delete-branch","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
 		{`timeout 5 tools web-fetch $u`, `{"calls":[{"tool":"tools web-fetch","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
 		{`tools github delete-branch nope=1`, `{"calls":[{"tool":"tools github delete-branch","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
 		{`tools docs search-docs q=a`, `{"calls":[{"tool":"tools docs search-docs","input":null,"risk":"checked_at_run_time","where":"script","line":1}],"complete":true}`},
@@ -72,7 +73,9 @@ func TestAPlanIsIncompleteWhereCommandsAreHidden(t *testing.T) {
 		`echo a | jq . | grep tools`: true, `[ -e f ] && [ $x = y ]`: true, `[a-z] f`: false, `[$x f`: false, `$x github list-pulls`: false, `"$x"`: false, `$(a)`: false, `tools $x`: false, `tools github $x`: false, `tools "$s" "$t"`: false,
 		`eval "$x"`: false, `eval 'echo a'`: true, `eval 'a ('`: false, `source x.sh`: false, `. ./x`: false, `bash x.sh`: false, `bash`: false, `bash -c "$x"`: false, `bash -c 'echo a'`: true,
 		`trap "$x" EXIT`: false, `trap 'echo a' EXIT`: true, `trap - EXIT`: true, `ls | xargs rm`: false, `find . -name x`: true, `find . -exec x {} ;`: false, `find $x`: false,
-		`sudo ls`: false, `parallel x`: false, `foo tools github`: false, `foo bar`: true, `./x.sh`: false, `/usr/bin/jq .`: true, `python3 -c 'os.system("tools x")'`: false, `env $x`: true, `env A=$x foo`: true,
+		`sudo ls`: false, `parallel x`: false, `foo tools github`: false, `foo bar`: true, `./x.sh`: false, `/usr/bin/jq .`: true, `python3 -c 'os.system("tools x")'`: false, `env $x`: false, `env A=$x foo`: false,
+		`command $x`: false, `command -v $x`: true, `builtin $x`: false, `exec $x`: false, `nice $x`: false, `nice -n 5 $x`: false, `nohup $x`: false, `env A=b $x`: false, `env`: true, `exec $x; $y`: false,
+		`env() { :; }; env foo`: false, `env() { :; }; env tools web-fetch`: false, `foo() { :; }; sh -c 'foo tools web-fetch'`: true, `bash() { :; }; bash -c 'tools web-fetch'`: false, `xargs() { :; }; xargs`: false, `tools -- github $x`: false,
 		`timeout $x tools github list-pulls`: false, `nice -x tools a`: false, `timeout 5 xargs`: false, `alias x=y`: false, `mapfile -C f x`: false, `command -v tools`: true, `type tools`: true, `f() { :; }; f tools`: true,
 		`exec >f`: true, `x=$y`: true, `if false; then $x; fi`: true, `f() { $x; }`: true, `f() { $x; }; f`: false,
 	} {

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -117,6 +118,10 @@ var (
 )
 
 func TestWhatIsVisibleIsWhatRuns(t *testing.T) {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		require.NoError(t, f.Value.Set("20000"))
+		defer f.Value.Set(f.DefValue)
+	}
 	checked := 0
 	rapid.Check(t, func(t *rapid.T) {
 		var word strings.Builder
