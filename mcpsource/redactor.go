@@ -2,13 +2,15 @@ package mcpsource
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 )
 
 // Redactor is a function that takes the values that the config of servers holds
 // (environment, headers, arguments, passwords of URLs) and further secrets out
-// of a text. It is safe for concurrent use.
+// of a text, as they are and as they stand in a JSON string. It is safe for
+// concurrent use.
 func Redactor(servers []ServerConfig, more ...string) func(string) string {
 	var values []string
 	for _, cfg := range servers {
@@ -17,6 +19,11 @@ func Redactor(servers []ServerConfig, more ...string) func(string) string {
 	for _, v := range more {
 		if v != "" {
 			values = append(values, v)
+		}
+	}
+	for _, v := range values {
+		if b, err := json.Marshal(v); err == nil {
+			values = append(values, string(b[1:len(b)-1]))
 		}
 	}
 	return newReplacer(values).Replace

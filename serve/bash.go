@@ -133,7 +133,7 @@ func (c *session) run(ctx context.Context, req *mcp.CallToolRequest, in script) 
 	}
 	progress := c.progress(ctx, req)
 	defer progress.close()
-	ctx, watched := c.observe(ctx, in)
+	ctx, watched := c.observe(ctx, req)
 	o := c.server.o.Runner
 	o.Dir, o.Gate = dir, c.server.o.Gate
 	o.Catalog = func(ctx context.Context) *catalog.Catalog { cat = c.catalog(ctx); return cat }

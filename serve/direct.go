@@ -81,7 +81,7 @@ func (c *session) direct(registry string) mcp.ToolHandler {
 			if t == nil {
 				return refusal(catalog.Errorf(catalog.UnknownCommand, "the tool %s is not there any more", registry)), nil
 			}
-			out, rep, err := c.callDirect(ctx, cat, catalog.Call{Tool: t, Input: input})
+			out, rep, err := c.callDirect(ctx, req, cat, catalog.Call{Tool: t, Input: input})
 			requests := rep.ApprovalRequests
 			switch {
 			case err == nil:
@@ -103,10 +103,10 @@ func (c *session) direct(registry string) mcp.ToolHandler {
 }
 
 // callDirect makes the call, past the gate and with the record of its own.
-func (c *session) callDirect(ctx context.Context, cat *catalog.Catalog, call catalog.Call) (catalog.Output, report.Result, *catalog.Error) {
+func (c *session) callDirect(ctx context.Context, req *mcp.CallToolRequest, cat *catalog.Catalog, call catalog.Call) (catalog.Output, report.Result, *catalog.Error) {
 	o := c.server.o.Runner
 	rep := report.New(report.Limits{MaxCalls: 1})
-	ctx, watched := c.observe(ctx, script{})
+	ctx, watched := c.observe(ctx, req)
 	i := intercept.New(intercept.Config{
 		Catalog: cat, Gate: c.server.o.Gate, Session: c.name, RunID: newName("call"), Report: rep,
 		Before: append(o.Before[:len(o.Before):len(o.Before)], watched.before), After: append([]intercept.After{watched.after}, o.After...),

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/intercept"
 	"github.com/tools-in-shell/tis/report"
@@ -16,11 +18,19 @@ import (
 type Observer interface {
 	// Script is called when a script, or a direct call, is about to be judged. The
 	// context that it returns is that of the run; end is called once.
-	Script(ctx context.Context, session string) (run context.Context, end func(report.Result, error))
+	Script(ctx context.Context, r Run) (run context.Context, end func(report.Result, error))
 	// Call is called when a call has passed the schema check, in the context of
 	// its run, and end once it is over: with ErrNotMade when the gate or a stop
 	// kept it from being made.
 	Call(ctx context.Context, call catalog.Call) (end func(error))
+}
+
+// Run is a script, or a direct call, as an observer is told of it.
+type Run struct {
+	Session string
+	Tool    string // bash, or the tool of a direct call by its registry name
+	Direct  bool
+	Meta    map[string]any // _meta of the client's request
 }
 
 // ErrNotMade ends a call that was not made.
@@ -29,7 +39,7 @@ var ErrNotMade = errors.New("the call was not made")
 // nobody observes nothing.
 type nobody struct{}
 
-func (nobody) Script(ctx context.Context, _ string) (context.Context, func(report.Result, error)) {
+func (nobody) Script(ctx context.Context, _ Run) (context.Context, func(report.Result, error)) {
 	return ctx, func(report.Result, error) {}
 }
 
@@ -47,9 +57,9 @@ type watched struct {
 }
 
 // observe begins a run.
-func (c *session) observe(ctx context.Context, _ script) (context.Context, *watched) {
+func (c *session) observe(ctx context.Context, req *mcp.CallToolRequest) (context.Context, *watched) {
 	w := &watched{session: c, began: time.Now(), open: map[uint64]func(error){}}
-	ctx, w.over = c.server.o.Observer.Script(ctx, c.name)
+	ctx, w.over = c.server.o.Observer.Script(ctx, Run{c.name, req.Params.Name, req.Params.Name != bashName, req.Params.Meta})
 	return ctx, w
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tools-in-shell/tis/mcpsource"
 	"github.com/tools-in-shell/tis/runner"
 	"github.com/tools-in-shell/tis/serve"
+	"github.com/tools-in-shell/tis/telemetry"
 )
 
 // serveCommand is `tis serve`.
@@ -59,10 +60,19 @@ func (c *serveCommand) Run(ctx context.Context, p *program) error {
 	}
 	defer store.Close()
 	log := c.logger(p.stderr, redactor(t, token))
-	server, err := serve.New(serve.Options{
+	observer, err := telemetry.Start(ctx, p.getenv, version())
+	if err != nil {
+		return usageError{err}
+	}
+	options := serve.Options{
 		Version: version(), Tools: t.offer, Definition: t.definition, Gate: gate, Session: c.Session, Runner: serveRunner(t), Logger: log,
 		Folders: serve.Folders{Dir: c.Dir, InRoots: c.InRoots, MaxBytes: c.MaxDir},
-	})
+	}
+	if observer != nil {
+		options.Observer = observer
+		defer observer.Close()
+	}
+	server, err := serve.New(options)
 	if err != nil {
 		return usageError{err}
 	}

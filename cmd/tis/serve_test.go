@@ -140,10 +140,14 @@ func (p *place) attach(transport mcp.Transport, version string, answer func(*mcp
 	p.t.Helper()
 	h := &host{t: p.t, answer: answer, changes: make(chan struct{}, 100)}
 	o := &mcp.ClientOptions{
-		Capabilities:                &mcp.ClientCapabilities{},
-		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { h.changes <- struct{}{} },
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { h.note(func() { h.progress = append(h.progress, r.Params) }) },
-		LoggingMessageHandler:       func(_ context.Context, r *mcp.LoggingMessageRequest) { h.note(func() { h.logged = append(h.logged, fmt.Sprint(r.Params.Data)) }) },
+		Capabilities:           &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { h.changes <- struct{}{} },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			h.note(func() { h.progress = append(h.progress, r.Params) })
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			h.note(func() { h.logged = append(h.logged, fmt.Sprint(r.Params.Data)) })
+		},
 	}
 	if answer != nil {
 		o.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
