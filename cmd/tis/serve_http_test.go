@@ -30,7 +30,9 @@ type web struct {
 func (p *place) web() *web {
 	p.t.Helper()
 	p.args = append(p.args, "--http", "127.0.0.1:0")
-	p.env = append(p.env, "TIS_HTTP_TOKEN="+token)
+	if !p.open {
+		p.env = append(p.env, "TIS_HTTP_TOKEN="+token)
+	}
 	w := &web{place: p, cmd: p.serve()}
 	stderr, err := w.cmd.StderrPipe()
 	require.NoError(p.t, err)

@@ -42,6 +42,7 @@ type place struct {
 	servers map[string]any
 	args    []string // further flags of tis serve
 	env     []string
+	open    bool // over HTTP without a token
 }
 
 func newPlace(t *testing.T) *place {
