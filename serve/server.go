@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tools-in-shell/tis/approvals"
+	"github.com/tools-in-shell/tis/capability"
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/runner"
 )
@@ -97,6 +100,17 @@ func (s *Server) Close() error {
 	}
 	s.work.Wait()
 	return nil
+}
+
+// Definitions are the tools as a client that begins now lists them, and the
+// instructions that it gets.
+func (s *Server) Definitions(ctx context.Context) (tools []json.RawMessage, instructions string) {
+	c := s.newSession(ctx, newName("look"))
+	defer c.unlessBegun()
+	for _, name := range slices.Sorted(maps.Keys(c.told)) {
+		tools = append(tools, json.RawMessage(c.told[name]))
+	}
+	return tools, capability.Prompt
 }
 
 // open are the sessions that clients have begun.

@@ -72,19 +72,26 @@ func (c *planCommand) open(ctx context.Context, p *program) (*catalog.Catalog, *
 }
 
 func readCatalogs(names []string, keepVisible []string) (*catalog.Catalog, error) {
-	var servers []catalog.Source
-	var top []*catalog.Tool
+	servers, top, err := readSources(names)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.New(servers, top, catalog.Options{KeepVisible: keepVisible}), nil
+}
+
+// readSources reads catalog files.
+func readSources(names []string) (servers []catalog.Source, top []*catalog.Tool, err error) {
 	for _, name := range names {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, usagef("catalog %s: %w", name, reason(err))
+			return nil, nil, usagef("catalog %s: %w", name, reason(err))
 		}
 		s, t, err := catalog.ParseCatalogFile(f, name)
 		f.Close()
 		if err != nil {
-			return nil, usageError{err}
+			return nil, nil, usageError{err}
 		}
 		servers, top = append(servers, s...), append(top, t...)
 	}
-	return catalog.New(servers, top, catalog.Options{KeepVisible: keepVisible}), nil
+	return servers, top, nil
 }

@@ -33,6 +33,7 @@ type commands struct {
 	Tools      toolsCommand      `cmd:"" help:"One tools command line outside any script: help, search, a call." passthrough:""`
 	Approvals  approvalsCommand  `cmd:"" help:"List and answer approval requests."`
 	Serve      serveCommand      `cmd:"" help:"Serve the configured tools to an MCP host as one bash tool."`
+	Weigh      weighCommand      `cmd:"" help:"Weigh the tool definitions that a host sends: directly, and behind tis serve."`
 	Snapshot   snapshotCommand   `cmd:"" help:"Print every server's tools as a catalog file."`
 	Doctor     doctorCommand     `cmd:"" help:"Check what works here: servers, store, confinement, limits."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
