@@ -74,7 +74,9 @@ func (a *asker) ask(ctx context.Context, cat *catalog.Catalog, requests []approv
 			return out
 		}
 		always[r.Tool] = d == approvals.AllowAlways || d == approvals.RejectAlways
-		out.given = append(out.given, fmt.Sprintf("%s: %s %s", d, catalog.Visible(r.Command), short(catalog.Visible(string(r.Arguments)), 200)))
+		given := fmt.Sprintf("%s: %s %s", d, catalog.Visible(r.Command), short(catalog.Visible(string(r.Arguments)), 200))
+		out.given = append(out.given, given)
+		a.say(ctx, "notice", "a person answered "+given)
 	}
 	out.all, out.open = true, nil
 	return out

@@ -150,9 +150,22 @@ func (c *session) run(ctx context.Context, req *mcp.CallToolRequest, in script) 
 	full, limit := c.folder.watch(ctx)
 	r, err = run.Run(full, runner.Script{Text: in.Commands, Session: c.name})
 	limit(&r)
-	watched.end(r, err)
+	calls := watched.end(r, err)
+	c.say(ctx, "info", ended(r, calls))
 	c.list(ctx, c.catalog(ctx)) // it may have loaded a server
 	return r, cat, err
+}
+
+// ended says in one line how a script ended.
+func ended(r report.Result, calls int) string {
+	if t := r.Tools; t != nil && t.Stopped != nil {
+		when := "stopped"
+		if t.Stopped.BeforeStart {
+			when = "held before its start"
+		}
+		return fmt.Sprintf("the script was %s (%s); tool calls: %d", when, t.Stopped.Reason, calls)
+	}
+	return fmt.Sprintf("the script ended with exit code %d; tool calls: %d", r.ExitCode, calls)
 }
 
 // answer makes the result, with the reports that earlier calls could not give.

@@ -84,10 +84,12 @@ func (w *watched) after(ctx context.Context, _ catalog.Call, out catalog.Output,
 	return out, err
 }
 
-// end ends the run; calls that never got to their end were not made.
-func (w *watched) end(r report.Result, err error) {
+// end ends the run, and counts the calls that it wanted to make; those that
+// never got to their end were not made.
+func (w *watched) end(r report.Result, err error) (calls int) {
 	w.mu.Lock()
-	open, calls := w.open, w.calls
+	open := w.open
+	calls = w.calls
 	w.open = map[uint64]func(error){}
 	w.mu.Unlock()
 	for _, end := range open {
@@ -102,4 +104,5 @@ func (w *watched) end(r report.Result, err error) {
 		attrs = append(attrs, "error", err)
 	}
 	w.log.Info("run", attrs...)
+	return calls
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -146,6 +147,7 @@ func (s *Server) remove(c *session) {
 func (s *Server) watch() {
 	tick := time.NewTicker(s.o.Refresh)
 	defer tick.Stop()
+	var before string
 	for {
 		select {
 		case <-s.life.Done():
@@ -157,10 +159,26 @@ func (s *Server) watch() {
 			continue
 		}
 		now := s.o.Tools(s.life)
+		seen := fingerprint(now)
+		if seen == before {
+			continue // what a session alone changes, it lists itself
+		}
+		before = seen
 		for _, c := range open {
 			c.list(s.life, c.catalogOf(now))
 		}
 	}
+}
+
+// fingerprint changes when the tools do that clients are told of.
+func fingerprint(now Tools) string {
+	cat := catalog.New(now.Sources, now.Top, catalog.Options{KeepVisible: now.KeepVisible})
+	var b strings.Builder
+	b.WriteString(capability.Behind(cat))
+	for _, t := range cat.Direct() { // a tool that is listed anew unchanged is the same one
+		fmt.Fprintf(&b, "\x00%p", t)
+	}
+	return b.String()
 }
 
 // Stdio serves the one client at the other end of in and out, until it hangs up

@@ -78,6 +78,9 @@ func (c *serveCommand) Run(ctx context.Context, p *program) error {
 	}
 	defer server.Close()
 	if c.HTTP == "" {
+		if onTerminal(p.stdin) {
+			fmt.Fprintln(p.stderr, "tis: speaking MCP on stdin and stdout; an MCP host starts this (docs/serve.md)")
+		}
 		return server.Stdio(ctx, p.stdin, p.stdout)
 	}
 	ln, err := net.Listen("tcp", c.HTTP)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -192,6 +193,37 @@ func TestServeAClientThatHangsUpLeavesNothingBehind(t *testing.T) {
 	require.Less(t, time.Since(began), 30*time.Second)
 	require.Empty(t, left(p))
 	require.Empty(t, p.query("SELECT body FROM comments WHERE body = 'after'"))
+}
+
+func TestServeASignalEndsWhatRuns(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	w := p.wire()
+	w.send(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"hand","version":"1"},"capabilities":{}}}`)
+	w.next()
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":{"commands":"tools tracker create-comment number=2 body=begun; sleep 100"}}}`)
+	require.Eventually(t, func() bool { return len(p.query("SELECT body FROM comments WHERE body = 'begun'")) == 1 }, 20*time.Second, 50*time.Millisecond)
+	began := time.Now()
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, w.cmd.Wait())
+	require.Less(t, time.Since(began), 30*time.Second)
+	require.Empty(t, left(p))
+}
+
+func TestServeLogsToTheClientThatWantsIt(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	h := p.connect("2025-11-25", decides("allow"))
+	h.bash("tools tracker list-branches")
+	require.NoError(t, h.session.SetLoggingLevel(context.Background(), &mcp.SetLoggingLevelParams{Level: "info"}))
+	h.bash(deleteTypo)
+	want := []string{
+		"the script was held before its start (needs_approval); tool calls: 0",
+		`a person answered allow: tools tracker delete-branch {"branch":"fix-typo"}`,
+		"the script ended with exit code 0; tool calls: 1",
+	}
+	require.Eventually(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.logged) == len(want) }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, want, h.logged)
 }
 
 func TestServeSessionsOverStdioHaveAnswersOfTheirOwn(t *testing.T) {
