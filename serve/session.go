@@ -1,9 +1,13 @@
+//lint:file-ignore SA1019 Roots and log messages end with a later protocol version; the clients of today have them.
+
 package serve
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -57,8 +61,15 @@ func (s *Server) newSession(ctx context.Context, name string) *session {
 }
 
 // receive sees every message of the client. The first one begins the session.
+// What fails inside ends its call, and neither the session nor the program.
 func (c *session) receive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				c.log.Error("failed inside", "method", method, "panic", p, "stack", string(debug.Stack()))
+				res, err = nil, fmt.Errorf("tis failed inside: %v", p)
+			}
+		}()
 		ss, ok := req.GetSession().(*mcp.ServerSession)
 		if !ok || !c.greet(ss) {
 			return nil, errEnding
