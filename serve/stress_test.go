@@ -165,7 +165,7 @@ func client(t *testing.T, url string, transport http.RoundTripper, s int, asked,
 		r := bash(fmt.Sprintf("set -o pipefail; echo %q >> notes; sort notes; tools tracker create-comment number=2 body=%q | jq -r .body", note, note))
 		want := strings.Join(mine, "\n") + "\n"
 		if r.Success {
-			assert.Equal(t, want+note+"\n", r.Stdout)
+			assert.Equal(t, want+note+"\n", r.Stdout, r.Stderr)
 		} else { // the server was killed, and the script is told so
 			cut.Add(1)
 			assert.Equal(t, want, r.Stdout)
