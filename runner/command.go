@@ -182,11 +182,20 @@ func (s *shell) utility(ctx context.Context, c command) error {
 		return c.fail(127, "command not found")
 	}
 	cmd := s.utilities.Command(ctx, path, c.dir, c.args, c.env)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.in, c.out, c.err
-	err := cmd.Run()
+	cmd.Stdin = c.in
+	var out output
+	if err := out.attach(cmd, c.out, c.err); err != nil {
+		return c.fail(126, "cannot start: %v", reason(err))
+	}
+	err := cmd.Start()
+	out.started()
+	if err == nil {
+		err = cmd.Wait()
+	}
+	out.end(ctx)
 	var exit *exec.ExitError
 	switch {
-	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // it left its input unread
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
