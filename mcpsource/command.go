@@ -61,7 +61,9 @@ func runCommand(ctx context.Context, argv, env []string, input []byte) (catalog.
 			text = exit.Error()
 		}
 		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "%s", text)
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+	case errors.Is(err, exec.ErrWaitDelay): // a part of a result is no result
+		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "the command %q ended, and its output could not be read to the end", argv[0])
+	case err != nil:
 		return catalog.Output{}, catalog.Errorf(catalog.ToolError, "the command %q: %v", argv[0], err)
 	}
 	text := strings.ToValidUTF8(out.buf.String(), "\uFFFD")
