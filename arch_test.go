@@ -42,9 +42,8 @@ var house = []struct {
 	{"endtoend/server", nil},
 	{"endtoend", nil},
 	{"serve", []string{"catalog", "approvals", "report", "intercept", "runner", "capability"}},
-	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner/sandbox", "runner", "mcpsource", "capability", "config", "serve"}},
 	{"telemetry", []string{"catalog", "report", "serve"}},
-	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner", "runner/sandbox", "mcpsource", "capability", "config", "serve", "telemetry"}},
+	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner/sandbox", "runner", "mcpsource", "capability", "config", "serve", "telemetry"}},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},
 }
