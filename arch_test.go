@@ -36,6 +36,10 @@ var house = []struct {
 	{"runner/sandbox", nil},
 	{"runner", []string{"catalog", "approvals", "analyze", "analyze/dialect", "report", "intercept/jq", "intercept", "runner/sandbox"}},
 	{"mcpsource", []string{"catalog"}},
+	{"runner", []string{"catalog", "approvals", "analyze", "analyze/dialect", "report", "intercept", "intercept/jq", "runner/sandbox"}},
+	{"signin", nil},
+	{"signin/signintest", nil},
+	{"mcpsource", []string{"catalog", "signin"}},
 	{"capability", []string{"catalog", "approvals"}},
 	{"config", []string{"catalog", "approvals", "capability"}},
 	{"bench", []string{"catalog", "approvals", "analyze", "runner/sandbox"}},
@@ -44,6 +48,7 @@ var house = []struct {
 	{"serve", []string{"catalog", "approvals", "report", "intercept", "runner", "capability"}},
 	{"telemetry", []string{"catalog", "report", "serve"}},
 	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner/sandbox", "runner", "mcpsource", "capability", "config", "serve", "telemetry"}},
+	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner", "runner/sandbox", "signin", "mcpsource", "capability", "config", "serve"}},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},
 }

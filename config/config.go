@@ -46,11 +46,21 @@ type Server struct {
 	Dir          string
 	URL          string
 	Headers      map[string]string
+	OAuth        OAuth
 	OnDemand     bool
 	Description  string
 	StartTimeout time.Duration
 	CallTimeout  time.Duration
 	Err          string
+}
+
+// OAuth is how to sign in to a remote server. Without a client ID, tis registers
+// itself.
+type OAuth struct {
+	ClientID     string
+	ClientSecret string
+	Scopes       []string // nil: those that the server names
+	CallbackPort int
 }
 
 // LocalTool is a tool that is a program of this machine.

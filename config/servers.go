@@ -13,7 +13,7 @@ import (
 
 // serverKeys are the keys of a server's entry that are read; others are
 // warnings, because other programs put theirs there.
-var serverKeys = []string{"type", "transport", "command", "args", "env", "cwd", "url", "headers", "load", "description", "startup_timeout_seconds", "timeout_seconds"}
+var serverKeys = []string{"type", "transport", "command", "args", "env", "cwd", "url", "headers", "oauth", "load", "description", "startup_timeout_seconds", "timeout_seconds"}
 
 func (r *reader) servers(raw json.RawMessage, path string) error {
 	if raw == nil {
@@ -60,6 +60,7 @@ func (r *reader) server(name string, raw json.RawMessage, path string) (Server, 
 		Cwd          string            `json:"cwd"`
 		URL          string            `json:"url"`
 		Headers      map[string]string `json:"headers"`
+		OAuth        json.RawMessage   `json:"oauth"`
 		Load         string            `json:"load"`
 		Description  string            `json:"description"`
 		StartSeconds float64           `json:"startup_timeout_seconds"`
@@ -91,6 +92,9 @@ func (r *reader) server(name string, raw json.RawMessage, path string) (Server, 
 	s.Command, s.URL = expand(in.Command), expand(in.URL)
 	for _, a := range in.Args {
 		s.Args = append(s.Args, expand(a))
+	}
+	if s.OAuth, err = r.oauth(in.OAuth, path+".oauth", expand); err != nil {
+		return s, err
 	}
 	s.Env, s.Headers = expandAll(in.Env, expand), expandAll(in.Headers, expand)
 	if in.Cwd != "" {

@@ -131,6 +131,7 @@ func (s *server) callFault(ctx context.Context, c *conn, err error) error {
 	var answered *answeredError
 	var late *callTime
 	var status *statusError
+	var token *tokenError
 	switch cause := context.Cause(ctx); {
 	case errors.As(err, &answered):
 		if errors.Is(err, errTooLong) {
@@ -145,6 +146,8 @@ func (s *server) callFault(ctx context.Context, c *conn, err error) error {
 		return ctx.Err()
 	case errors.Is(err, errSignIn):
 		return notMade(s.startFault(err))
+	case errors.As(err, &token):
+		return notMade(&catalog.Error{Code: catalog.Unavailable, Retryable: true, Message: s.clean(fmt.Sprintf("%s: %v; the call was not made", s.called(), token))})
 	case errors.As(err, &status):
 		if status.passing() {
 			return broken(true, "outcome unknown: %s failed: %v", s.called(), status)

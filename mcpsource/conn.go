@@ -103,7 +103,7 @@ func (c *conn) open(s *server) (mcp.Transport, error) {
 	w := newWaiting(func() { s.stale.Store(true) })
 	if s.cfg.URL != "" {
 		var err error
-		if c.web, err = newWeb(s.cfg, w); err != nil {
+		if c.web, err = newWeb(s, w); err != nil {
 			return nil, err
 		}
 		return c.web.transport(s.cfg.URL), nil

@@ -24,6 +24,7 @@ type web struct {
 	host    string
 	headers map[string]string
 	waiting *waiting
+	tokens  *bearer // of the sign-in
 	calls   *http.Transport
 	streams *http.Transport // for the stream of notifications, which may stay silent
 	opened  atomic.Bool     // that stream was asked for
@@ -36,13 +37,14 @@ type web struct {
 // notifications. One that never does still answers calls.
 const streamPatience = 5 * time.Second
 
-func newWeb(cfg ServerConfig, w *waiting) (*web, error) {
+func newWeb(s *server, w *waiting) (*web, error) {
+	cfg := s.cfg
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("its url is not one; want http://... or https://...")
 	}
 	base := http.DefaultTransport.(*http.Transport)
-	t := &web{host: u.Host, headers: cfg.Headers, waiting: w, calls: base.Clone(), streams: base.Clone()}
+	t := &web{host: u.Host, headers: cfg.Headers, waiting: w, tokens: newBearer(s, u), calls: base.Clone(), streams: base.Clone()}
 	t.streams.ResponseHeaderTimeout = streamPatience
 	t.life, t.abort = context.WithCancel(context.Background())
 	return t, nil
@@ -76,9 +78,6 @@ func (t *web) close() {
 	t.calls.CloseIdleConnections()
 	t.streams.CloseIdleConnections()
 }
-
-// errSignIn is a server that wants a sign-in.
-var errSignIn = errors.New("it asks for a sign-in")
 
 // statusError is an answer that is no answer of the protocol.
 type statusError struct {
@@ -121,7 +120,7 @@ func (t *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	case http.MethodGet:
 		resp, err = t.stream(req)
 	default:
-		resp, err = t.calls.RoundTrip(req)
+		resp, err = t.tokens.send(t.calls, req)
 	}
 	if err != nil {
 		done()
@@ -142,7 +141,7 @@ func (t *web) post(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	resp, err := t.calls.RoundTrip(req)
+	resp, err := t.tokens.send(t.calls, req)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +209,7 @@ func (t *web) note(req *http.Request, a *answer) error {
 func (t *web) stream(req *http.Request) (*http.Response, error) {
 	resume := req.Header.Get("Last-Event-ID") != ""
 	first := !resume && !t.opened.Swap(true)
-	resp, err := t.streams.RoundTrip(req)
+	resp, err := t.tokens.send(t.streams, req)
 	if err == nil && !resume && resp.StatusCode != http.StatusOK && !(resp.StatusCode == http.StatusNotFound && !first) {
 		code := resp.StatusCode
 		drop(resp)
@@ -229,10 +228,16 @@ func (t *web) stream(req *http.Request) (*http.Response, error) {
 // client's words around it.
 func plain(err error) error {
 	var status *statusError
+	var more *scopeError
+	var token *tokenError
 	var u *url.Error
 	switch {
+	case errors.As(err, &more):
+		return more
 	case errors.Is(err, errSignIn):
 		return errSignIn
+	case errors.As(err, &token):
+		return token
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &u):

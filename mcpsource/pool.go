@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tools-in-shell/tis/catalog"
+	"github.com/tools-in-shell/tis/signin"
 )
 
 // ServerConfig is one server: a program that speaks on its stdin and stdout, or
@@ -21,6 +22,7 @@ type ServerConfig struct {
 	Dir         string
 	URL         string
 	Headers     map[string]string // sent to the URL's own host only
+	OAuth       signin.Client     // how to sign in; the zero value registers a client
 	OnDemand    bool              // started when it is first needed
 	Description string
 	// Err is why the config of this server cannot be used; empty when it can.
@@ -35,6 +37,9 @@ type Options struct {
 	Version string
 	// Getenv reads the environment that programs start in; default os.LookupEnv.
 	Getenv func(string) (string, bool)
+	// SignIns hold the tokens of servers that a person has signed in to; nil:
+	// there are none.
+	SignIns *signin.Store
 }
 
 // Pool holds the servers of one config. It is safe for concurrent use. What it

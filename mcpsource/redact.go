@@ -6,11 +6,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // secrets takes the values that a server's config holds out of texts that
 // people and scripts see.
-type secrets struct{ replacer *strings.Replacer }
+type secrets struct {
+	mu       sync.Mutex
+	values   []string
+	replacer *strings.Replacer
+}
 
 // A value with one of these words in its name is taken out however short it is.
 var secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|passwd|credential|auth|cookie|api[-_]?key|access[-_]?key|private[-_]?key|(^|[-_])key$|(^|[-_])pat$`)
@@ -22,7 +27,27 @@ const (
 	shortValue  = 6
 )
 
-func newSecrets(cfg ServerConfig) *secrets { return &secrets{newReplacer(secretsOf(cfg))} }
+func newSecrets(cfg ServerConfig) *secrets {
+	values := secretsOf(cfg)
+	return &secrets{values: values, replacer: newReplacer(values)}
+}
+
+// maxSecrets is how many values are kept in mind. A token that was refreshed
+// long ago is forgotten.
+const maxSecrets = 1000
+
+// add makes one more value secret.
+func (s *secrets) add(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if value == "" || slices.Contains(s.values, value) {
+		return
+	}
+	if s.values = append(s.values, value); len(s.values) > maxSecrets {
+		s.values = slices.Delete(s.values, maxSecrets/2, maxSecrets)
+	}
+	s.replacer = newReplacer(s.values)
+}
 
 // secretsOf are the values that the config holds.
 func secretsOf(cfg ServerConfig) []string {
@@ -62,6 +87,7 @@ func secretsOf(cfg ServerConfig) []string {
 			add(cfg.Args[i-1], arg)
 		}
 	}
+	add("secret", cfg.OAuth.Secret)
 	if u, err := url.Parse(cfg.URL); err == nil && cfg.URL != "" {
 		if p, ok := u.User.Password(); ok {
 			add("password", p)
@@ -76,4 +102,8 @@ func secretsOf(cfg ServerConfig) []string {
 	return slices.Collect(maps.Keys(values))
 }
 
-func (s *secrets) redact(text string) string { return s.replacer.Replace(text) }
+func (s *secrets) redact(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.replacer.Replace(text)
+}

@@ -165,6 +165,9 @@ func (s *server) start(ctx context.Context, f *flight) {
 			s.retryAt = time.Now().Add(min(time.Second<<min(s.failures-2, 6), maxRetry))
 		}
 		s.refusal = s.startFault(err)
+		if s.refusal.Code == catalog.ConnectionRequired {
+			s.failures, s.retryAt = 0, time.Time{} // a person may sign in at any moment
+		}
 		s.fault, s.failedAt, f.err = s.refusal, time.Now(), s.refusal
 		return
 	}
@@ -232,7 +235,7 @@ func (s *server) startFault(err error) *catalog.Error {
 	case errors.As(err, &ce):
 		return ce
 	case errors.Is(err, errSignIn):
-		return &catalog.Error{Code: catalog.ConnectionRequired, Message: s.called() + " asks for a sign-in: sign in, or put a valid token into its headers"}
+		return s.signInFault(err)
 	}
 	return s.failed(err)
 }

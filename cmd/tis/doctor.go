@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/tools-in-shell/tis/config"
 	"github.com/tools-in-shell/tis/runner/sandbox"
 )
 
@@ -38,6 +39,7 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 		} else {
 			line(true, "server", "%s: %s, %d tools", visible(s.Name), s.State, s.Tools)
 		}
+		p.signInLine(t.cfg, s.Name, line)
 		for l := range strings.SplitSeq(strings.TrimSpace(s.Stderr), "\n") {
 			if l != "" {
 				fmt.Fprintf(p.stdout, "      stderr: %s\n", clip(visible(l), 200))
@@ -67,4 +69,30 @@ func word(ok bool, yes, no string) string {
 		return yes
 	}
 	return no
+}
+
+// signInLine tells how it stands with a server's sign-in, when it has one or
+// wants one.
+func (p *program) signInLine(cfg *config.Config, name string, line func(ok bool, what, format string, args ...any)) {
+	s, err := findServer(cfg, name)
+	store, noStore := p.signIns()
+	if err != nil || noStore != nil || s.URL == "" {
+		return
+	}
+	state, err := store.State(serverConfig(s).SignIn())
+	switch {
+	case err != nil:
+		line(false, "sign-in", "%s: %v", visible(name), err)
+	case state.In:
+		until := "the end of its token is not known"
+		if !state.Expires.IsZero() {
+			until = "the token is good until " + state.Expires.Local().Format("2006-01-02 15:04")
+		}
+		if state.Renewable {
+			until += " and refreshes itself"
+		}
+		line(true, "sign-in", "%s: signed in at %s; %s", visible(name), visible(state.Issuer), until)
+	case state.Ended != "":
+		line(false, "sign-in", "%s: the sign-in is over (%s); run: tis login %s", visible(name), visible(state.Ended), visible(name))
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/config"
 	"github.com/tools-in-shell/tis/mcpsource"
+	"github.com/tools-in-shell/tis/signin"
 )
 
 // loadConfig reads the config file, or the default one, or none.
@@ -57,7 +58,7 @@ func (p *program) openTools(ctx context.Context, path string) (*tools, error) {
 	for _, s := range cfg.Servers {
 		servers = append(servers, serverConfig(s))
 	}
-	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, mcpsource.Options{})}
+	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, p.poolOptions())}
 	for _, l := range cfg.Tools {
 		l.Tool.Executor = mcpsource.CommandExecutor(l.Command, p.localEnv())
 		t.top = append(t.top, l.Tool)
@@ -192,6 +193,7 @@ func reason(err error) error {
 func serverConfig(s config.Server) mcpsource.ServerConfig {
 	return mcpsource.ServerConfig{
 		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers, OnDemand: s.OnDemand,
+		OAuth:       signin.Client{ID: s.OAuth.ClientID, Secret: s.OAuth.ClientSecret, Scopes: s.OAuth.Scopes, CallbackPort: s.OAuth.CallbackPort},
 		Description: s.Description, StartTimeout: s.StartTimeout, CallTimeout: s.CallTimeout, Err: s.Err,
 	}
 }
