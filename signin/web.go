@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxDocument = 1 << 20          // of one answer, in bytes
+	maxDocument = 1_000_000        // of one answer, in bytes
 	askTime     = 20 * time.Second // for one request and its answer
 )
 
@@ -96,7 +96,7 @@ type bounded struct {
 	done func()
 }
 
-var errTooLong = errors.New("the answer is over 1 MiB")
+var errTooLong = errors.New("the answer is over 1 MB")
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)

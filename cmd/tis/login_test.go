@@ -75,7 +75,7 @@ const whoami = "tools docs whoami"
 // script writes a script and runs it.
 func (p *place) script(text string) (exit int, stdout, stderr string) {
 	p.t.Helper()
-	require.NoError(p.t, os.WriteFile(p.file("script.sh"), []byte(text), 0o600))
+	p.write("script.sh", text)
 	return p.run("run", "-c", p.file("tis.json"), "--dir", p.dir, p.file("script.sh"))
 }
 
@@ -139,4 +139,117 @@ func (p *place) signIns() []string {
 	files, err := filepath.Glob(p.file(".local/state/tis/signins/*.json"))
 	require.NoError(p.t, err)
 	return files
+}
+
+// Two processes must not use one refresh token twice: a server takes that for a
+// theft, and revokes everything.
+func TestProcessesThatRefreshAtOnce(t *testing.T) {
+	p, w := guarded(t)
+	exit, _, stderr := p.login("--no-browser")
+	require.Equal(t, 0, exit, stderr)
+	p.write("script.sh", whoami)
+	for range 3 {
+		w.RevokeAccess()
+		var all []*exec.Cmd
+		var outs [4]bytes.Buffer
+		for i := range outs {
+			cmd := p.command("run", "-c", p.file("tis.json"), "--dir", p.dir, p.file("script.sh"))
+			cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
+			require.NoError(t, cmd.Start())
+			all = append(all, cmd)
+		}
+		for i, cmd := range all {
+			require.NoError(t, cmd.Wait(), outs[i].String())
+			assert.Equal(t, "a person\n", outs[i].String())
+		}
+	}
+	assert.Empty(t, w.Wrong())
+	assert.Equal(t, 4, w.Count("/token"), "each time one process refreshed, for all")
+}
+
+func TestASignInThatIsOver(t *testing.T) {
+	p, w := guarded(t)
+	exit, _, stderr := p.login()
+	require.Equal(t, 0, exit, stderr)
+	w.RevokeAll()
+	exit, _, stderr = p.script(whoami)
+	require.Equal(t, 1, exit)
+	assert.Contains(t, stderr, "connection_required")
+	assert.Contains(t, stderr, "run: tis login docs")
+	_, stdout, _ := p.run("doctor")
+	assert.Contains(t, stdout, "the sign-in is over (it refused: invalid_grant")
+	assert.NotContains(t, stdout+stderr, "-secret-")
+	exit, _, stderr = p.login()
+	require.Equal(t, 0, exit, stderr)
+	exit, _, _ = p.script(whoami)
+	require.Equal(t, 0, exit)
+}
+
+func TestForgedAnswersSignNobodyIn(t *testing.T) {
+	p, w := guarded(t)
+	w.Change(func(w *signintest.World) { w.EditCallback = func(q map[string]string) { q["state"] = "forged" } })
+	exit, said, stderr := p.login("--timeout", "1s")
+	assert.Equal(t, 1, exit)
+	assert.Contains(t, said, "not the sign-in that tis waits for")
+	assert.Contains(t, stderr, "state that is not this sign-in's")
+	w.Change(func(w *signintest.World) { w.EditCallback = func(q map[string]string) { q["iss"] = "https://evil.example" } })
+	exit, _, stderr = p.login()
+	assert.Equal(t, 1, exit)
+	assert.Contains(t, stderr, "the answer is from another one, https://evil.example")
+	w.Change(func(w *signintest.World) {
+		w.EditCallback, w.EditResource = nil, func(d map[string]any) { d["resource"] = "https://other.example/mcp" }
+	})
+	exit, _, stderr = p.login()
+	assert.Equal(t, 1, exit)
+	assert.Contains(t, stderr, "it speaks of https://other.example/mcp, which is another server")
+	assert.Empty(t, p.signIns())
+	assert.Zero(t, w.Count("/token"))
+}
+
+func TestTheConfigsClient(t *testing.T) {
+	p, w := guarded(t)
+	w.Change(func(w *signintest.World) {
+		w.Clients["tis-at-work"], w.Methods, w.NoRegister = "hush-hush", []string{"client_secret_post"}, true
+	})
+	p.servers["docs"] = map[string]any{"url": w.URL(), "oauth": map[string]any{"client_id": "tis-at-work", "client_secret": "${DOCS_SECRET}", "scopes": []string{"read"}}}
+	p.save()
+	exit, _, stderr := p.login()
+	assert.Equal(t, exitUsage, exit)
+	assert.Contains(t, stderr, "DOCS_SECRET is not set")
+	p.env = []string{"DOCS_SECRET=hush-hush"}
+	exit, _, stderr = p.login()
+	require.Equal(t, 0, exit, stderr)
+	w.RevokeAccess()
+	exit, stdout, stderr := p.script(whoami)
+	require.Equal(t, 0, exit, stderr)
+	assert.Equal(t, "a person\n", stdout)
+	raw, err := os.ReadFile(p.signIns()[0])
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "hush-hush", "the secret stays where it is")
+	assert.Empty(t, w.Wrong())
+}
+
+func TestServersThatCannotBeSignedInTo(t *testing.T) {
+	p, w := guarded(t)
+	p.servers["here"] = map[string]any{"command": "server"}
+	p.servers["keyed"] = map[string]any{"url": w.URL(), "headers": map[string]any{"AUTHORIZATION": "Bearer x"}}
+	p.servers["plain"] = map[string]any{"url": "http://mcp.example.com"}
+	p.save()
+	for name, want := range map[string]string{
+		"here": "a program of this machine", "keyed": "has an Authorization header in the config", "nobody": "those with a url are ",
+	} {
+		exit, _, stderr := p.run("login", name)
+		assert.Equal(t, exitUsage, exit, name)
+		assert.Contains(t, stderr, want)
+	}
+	exit, _, stderr := p.run("login", "plain")
+	assert.Equal(t, exitFault, exit)
+	assert.Contains(t, stderr, "want https://")
+}
+
+// write writes a file.
+func (p *place) write(name, text string) {
+	p.t.Helper()
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(p.file(name)), 0o700))
+	require.NoError(p.t, os.WriteFile(p.file(name), []byte(text), 0o600))
 }
