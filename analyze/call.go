@@ -21,25 +21,29 @@ func (w *walker) call(c *syntax.CallExpr, p place) outcome {
 	}
 	l := w.defs.lines[c]
 	if len(l.fields) == 0 {
-		w.found.complete = w.found.complete && l.known
+		if !l.known {
+			w.hide(c, p)
+		}
 		return outcome{}
 	}
 	t := unwrap(l.fields, w.defs.shadowed)
 	if w.defs.aliases[t.name] {
-		w.found.complete = false
+		w.hide(c, p)
 		return outcome{}
 	}
 	if w.defs.funcs[t.name] && !t.opaque && t.name != "tools" {
 		w.enter(t.name, p)
 		// Before the definition, and in another shell, it is the command of this name.
 		if other := unwrap(l.fields, notShadowed); other.opaque || other.name != t.name || isText(t.name) || hides(other, line{known: l.known}) {
-			w.found.complete = false
+			w.hide(c, p)
 		}
 		return outcome{}
 	}
 	if t.opaque {
 		// A wrapper whose own words are not known, or that hides a function.
-		w.found.complete = w.found.complete && l.known && !mentions(l)
+		if !l.known || mentions(l) {
+			w.hide(c, p)
+		}
 		return outcome{}
 	}
 	o := w.target(c, t, l, p)
@@ -72,7 +76,7 @@ func (w *walker) target(c *syntax.CallExpr, t target, l line, p place) outcome {
 		}
 	case "eval":
 		if !l.known {
-			w.found.complete = false
+			w.hide(c, p)
 			return outcome{}
 		}
 		return w.nested(c, w.defs.texts[c], p)
@@ -80,17 +84,17 @@ func (w *walker) target(c *syntax.CallExpr, t target, l line, p place) outcome {
 		if text := w.defs.texts[c]; text != nil {
 			w.nested(c, text, p)
 		} else if !l.known && len(t.args) == 0 {
-			w.found.complete = false
+			w.hide(c, p)
 		}
 	case "bash", "sh":
 		if text := w.defs.texts[c]; text != nil {
 			w.nested(c, text, p)
 		} else {
-			w.found.complete = false
+			w.hide(c, p)
 		}
 	default:
 		if hides(t, l) {
-			w.found.complete = false
+			w.hide(c, p)
 		}
 	}
 	return outcome{}
@@ -109,7 +113,20 @@ func (w *walker) tools(c *syntax.CallExpr, t target, l line, p place) {
 		from, to := int(c.Args[0].Pos().Offset()), int(c.End().Offset())
 		found.literal = from <= to && to <= len(p.at.src) && !strings.Contains(p.at.src[from:to], `\`)
 	}
+	found.node, found.attached = c, w.defs.attached[c]
+	found.exact = !p.at.nested || p.at.exact
+	if len(l.fields)+len(l.rest) == len(c.Args) { // each known word is one field
+		found.words = c.Args[len(l.fields)-len(t.args):]
+	}
 	w.found.commands = append(w.found.commands, found)
+}
+
+// hide notes a command that may call what is not known.
+func (w *walker) hide(c *syntax.CallExpr, p place) {
+	w.found.complete = false
+	h := Hidden{Node: c, Exact: !p.at.nested || p.at.exact}
+	h.Line, h.Col, h.Offset = p.at.position(c.Pos())
+	w.found.hidden = append(w.found.hidden, h)
 }
 
 // hides reports whether a command may run others that cannot be seen.

@@ -27,6 +27,11 @@ type command struct {
 	where     Where
 	line, col int
 	offset    int
+
+	node     *syntax.CallExpr
+	words    []*syntax.Word // after "tools"; nil when braces make more of them
+	attached bool           // stdin belongs to the command
+	exact    bool           // the node's positions are the script's
 }
 
 // findings are the reachable tools commands of a script in source order.
@@ -35,6 +40,8 @@ type findings struct {
 	// complete says that nothing else can be called: no command word, text or
 	// file is unknown.
 	complete bool
+	// hidden are the commands that may call what is not known.
+	hidden []Hidden
 	// tools says that the script gives the name tools another meaning.
 	tools bool
 }
@@ -362,7 +369,7 @@ func (w *walker) enter(name string, p place) {
 // nested walks a literal text that a command runs.
 func (w *walker) nested(c *syntax.CallExpr, t *text, p place) outcome {
 	if t == nil || t.file == nil {
-		w.found.complete = false
+		w.hide(c, p)
 		return outcome{}
 	}
 	at := &origin{src: t.src, nested: true}

@@ -28,6 +28,12 @@ func (r *resolver) clash(word string, servers []*server, tools []*Tool) *Error {
 
 // unknown answers a first word that names nothing.
 func (r *resolver) unknown(word string) *Error {
+	meant := append(r.elsewhere(word), r.nearTop(word)...)
+	return fault(UnknownCommand, "no server or tool is called %s%s; run tools --help", clip(word), didYouMean(meant))
+}
+
+// nearTop lists the servers, tools and commands that look like a first word.
+func (r *resolver) nearTop(word string) []string {
 	names := []string{"help", "plan", "search"}
 	for _, n := range r.servers.names {
 		names = append(names, shellWord(r.servers.spelling(n)))
@@ -36,8 +42,7 @@ func (r *resolver) unknown(word string) *Error {
 	for _, n := range top.names {
 		names = append(names, shellWord(top.spelling(n)))
 	}
-	meant := append(r.elsewhere(word), near(word, names)...)
-	return fault(UnknownCommand, "no server or tool is called %s%s; run tools --help", clip(word), didYouMean(meant))
+	return near(word, names)
 }
 
 // elsewhere finds the tools of servers that a word names by itself, or
@@ -64,10 +69,15 @@ func (r *resolver) elsewhere(word string) []string {
 
 // unknownIn answers a second word that names none of the server's tools.
 func (r *resolver) unknownIn(s *server, word string) *Error {
+	return fault(UnknownCommand, "%s has no tool %s%s; run %s --help", shellWord(r.servers.spelling(s.Name)), clip(word), didYouMean(r.nearIn(s, word)), r.serverCommand(s))
+}
+
+// nearIn lists the tools of a server that look like a word.
+func (r *resolver) nearIn(s *server, word string) []string {
 	shell := s.shelf().shell
 	var names []string
 	for _, n := range shell.names {
 		names = append(names, shellWord(shell.spelling(n)))
 	}
-	return fault(UnknownCommand, "%s has no tool %s%s; run %s --help", shellWord(r.servers.spelling(s.Name)), clip(word), didYouMean(near(word, names)), r.serverCommand(s))
+	return near(word, names)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/tools-in-shell/tis/analyze"
 	"github.com/tools-in-shell/tis/analyze/lint"
@@ -83,7 +84,7 @@ func Replay(ctx context.Context, c *Case, shell Shell) (Outcome, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: run %d: %w", c.Path, i+1, err)
 		}
-		out["run-"+strconv.Itoa(i+1)] = ran(last, s.arrived(), c.Setting.Unordered)
+		out["run-"+strconv.Itoa(i+1)] = strings.ReplaceAll(ran(last, s.arrived(), c.Setting.Unordered), dir, "$PWD")
 	}
 	return out, nil
 }
