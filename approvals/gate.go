@@ -148,7 +148,7 @@ func (g *Gate) Ask(ctx context.Context, session, run string, calls []catalog.Cal
 		requests[i], err = g.store.Raise(ctx, Request{
 			ID: strings.ToLower(rand.Text()[:16]), Session: session, Tool: call.Tool.RegistryName(), Command: call.Tool.Command(),
 			Arguments: call.Input, Fingerprint: fp, Risk: RiskNeedsApproval, Mode: g.cfg.Mode,
-			AskedAt: now, ExpiresAt: now.Add(g.cfg.Timeout), Identity: identity(call.Tool), Run: run,
+			AskedAt: now, ExpiresAt: now.Add(g.cfg.Timeout), Identity: identity(call.Tool), Definition: define(call.Tool), Run: run,
 		}, asked[fp], now)
 		if err != nil {
 			return nil, fmt.Errorf("raise a request: %w", err)

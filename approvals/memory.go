@@ -44,7 +44,8 @@ func (m *memory) lock(ctx context.Context) (unlock func(), err error) {
 // copy is the request without memory that the store shares.
 func (r *memoryRequest) copy() Request {
 	out := r.Request
-	out.Arguments = slices.Clone(out.Arguments)
+	out.Arguments, out.Definition = slices.Clone(out.Arguments), slices.Clone(out.Definition)
+	out.Line, out.Source = 0, "" // the asker's own
 	return out
 }
 
@@ -139,6 +140,20 @@ func (m *memory) Record(ctx context.Context, e Event) error {
 	defer unlock()
 	m.events = append(m.events, e)
 	return nil
+}
+
+func (m *memory) Allowed(ctx context.Context, session, tool string) (Request, bool, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return Request{}, false, err
+	}
+	defer unlock()
+	for _, r := range slices.Backward(m.requests) {
+		if r.Session == session && r.Tool == tool && (r.decision == Allow || r.decision == AllowAlways) {
+			return r.copy(), true, nil
+		}
+	}
+	return Request{}, false, nil
 }
 
 func (m *memory) Open(ctx context.Context, session string, now time.Time) ([]Request, error) {

@@ -28,6 +28,18 @@ func (g *Gate) Question(ctx context.Context, r Request, t *catalog.Tool) string 
 		fmt.Fprintf(&b, "  what it does  %s\n", clipped(catalog.Visible(catalog.Sentence(t.Description)), 300))
 	}
 	fmt.Fprintf(&b, "  why it asks   %s\n", catalog.Visible(g.reason(ctx, r, t)))
+	switch changed, err := g.Changed(ctx, r); {
+	case err != nil:
+		fmt.Fprintf(&b, "  what changed  it cannot be told: %s\n", catalog.Visible(err.Error()))
+	case len(changed) > 0:
+		fmt.Fprintln(&b, "  what changed  the tool is not the one that was allowed in this session before")
+		for _, line := range changed {
+			fmt.Fprintf(&b, "    %s\n", line)
+		}
+	}
+	if r.Line > 0 {
+		fmt.Fprintf(&b, "  in the script line %d: %s\n", r.Line, clipped(catalog.Visible(strings.TrimSpace(r.Source)), 200))
+	}
 	fmt.Fprintln(&b, "  exact input")
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, r.Arguments, "", "  ") != nil {

@@ -33,6 +33,10 @@ type Store interface {
 	Consume(ctx context.Context, u Use) (d Decision, ok bool, err error)
 	// Record adds the use of an "always" answer to the audit trail.
 	Record(ctx context.Context, e Event) error
+	// Allowed is the latest request of a session for a tool, by its registry name,
+	// that was answered Allow or AllowAlways, used or not. ok is false when there
+	// is none.
+	Allowed(ctx context.Context, session, tool string) (r Request, ok bool, err error)
 	// Open lists the requests open at now, oldest first; all sessions for "".
 	Open(ctx context.Context, session string, now time.Time) ([]Request, error)
 	// History is the audit trail, oldest first; all sessions for "".

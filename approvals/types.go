@@ -87,8 +87,16 @@ type Request struct {
 	// Identity is the tool with the digest of its definition; an "always" answer
 	// covers this and nothing else. It is kept by the store.
 	Identity string `json:"-"`
+	// Definition is what the tool said of itself, as JSON of the gate's own; empty
+	// when it is too long. It is kept by the store.
+	Definition json.RawMessage `json:"-"`
 	// Run is the run that asked.
 	Run string `json:"-"`
+
+	// Line is where the call stands in the script that asked, from 1, and Source
+	// that line; 0 when it is not known. No store keeps them.
+	Line   int    `json:"-"`
+	Source string `json:"-"`
 }
 
 // Event is one line of the audit trail: an answer, or a use of one.

@@ -87,6 +87,18 @@ func (f *failing) Record(ctx context.Context, e approvals.Event) error {
 	return err
 }
 
+func (f *failing) Allowed(ctx context.Context, session, tool string) (approvals.Request, bool, error) {
+	type found struct {
+		r  approvals.Request
+		ok bool
+	}
+	out, err := with(f, "Allowed", func() (found, error) {
+		r, ok, err := f.Store.Allowed(ctx, session, tool)
+		return found{r, ok}, err
+	})
+	return out.r, out.ok, err
+}
+
 func (f *failing) Open(ctx context.Context, session string, now time.Time) ([]approvals.Request, error) {
 	return with(f, "Open", func() ([]approvals.Request, error) { return f.Store.Open(ctx, session, now) })
 }

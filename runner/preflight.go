@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tools-in-shell/tis/analyze"
 	"github.com/tools-in-shell/tis/analyze/dialect"
@@ -81,9 +82,10 @@ func (r *run) hold(ctx context.Context, script *analyze.Script) (bool, error) {
 		}
 	}
 	var calls []catalog.Call
+	var lines []int
 	for _, v := range script.Visible(r.cat) {
 		if v.Call != nil { // it has been checked against its schema
-			calls = append(calls, *v.Call)
+			calls, lines = append(calls, *v.Call), append(lines, v.Line)
 		}
 	}
 	if len(calls) == 0 {
@@ -94,13 +96,14 @@ func (r *run) hold(ctx context.Context, script *analyze.Script) (bool, error) {
 		return false, err
 	}
 	var gated []catalog.Call
+	var at []int
 	var why string
 	for i, v := range verdicts {
 		if v.Outcome == approvals.Ask && len(gated) < maxRequests {
 			if len(gated) == 0 {
 				why = v.Message
 			}
-			gated = append(gated, calls[i])
+			gated, at = append(gated, calls[i]), append(at, lines[i])
 		}
 	}
 	if len(gated) == 0 {
@@ -110,6 +113,9 @@ func (r *run) hold(ctx context.Context, script *analyze.Script) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	for i, line := range at {
+		requests[i].Line, requests[i].Source = line, lineOf(r.script.Text, line)
+	}
 	r.report.Stop(report.Stop{Reason: report.NeedsApproval, Call: &gated[0], BeforeStart: true, Requests: requests})
 	message := fmt.Sprintf("%s needs a person's approval, so the script was not started; run the same script again after the answer", gated[0].Tool.Command())
 	if why != "" {
@@ -117,6 +123,16 @@ func (r *run) hold(ctx context.Context, script *analyze.Script) (bool, error) {
 	}
 	fmt.Fprintln(r.err, (&catalog.Error{Code: catalog.NeedsApproval, Message: message}).Line())
 	return true, nil
+}
+
+// lineOf is the n-th line of a text, from 1.
+func lineOf(text string, n int) string {
+	for line := range strings.Lines(text) {
+		if n--; n == 0 {
+			return strings.TrimRight(line, "\r\n")
+		}
+	}
+	return ""
 }
 
 // maxRequests bounds how many questions one script raises at once.

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -99,4 +100,15 @@ func TestPreflightLoadsTheServerThatAVisibleCallNames(t *testing.T) {
 	require.Zero(t, loads)
 	require.Len(t, b.preflight(t, "tools later del a=1").ApprovalRequests, 1)
 	require.Equal(t, 1, loads)
+}
+
+// The requests say where the calls stand in the script.
+func TestTheRequestsOfAHeldScriptNameTheirLines(t *testing.T) {
+	b := newBench(t)
+	held := b.preflight(t, "# \u00e4\r\nif true; then\r\n  tools s del a=1\r\nfi\neval '\ntools s del a=2'\nbash -c \"tools s del a=3\"\nx=$(\n tools s del a=4)")
+	var got []string
+	for _, r := range held.ApprovalRequests {
+		got = append(got, fmt.Sprintf("%d:%s", r.Line, r.Source))
+	}
+	require.Equal(t, []string{"3:  tools s del a=1", "6:tools s del a=2'", `7:bash -c "tools s del a=3"`, "9: tools s del a=4)"}, got)
 }

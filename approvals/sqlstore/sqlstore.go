@@ -37,15 +37,18 @@ func (s *Store) tx(ctx context.Context, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-const columns = "id, session, tool, command, arguments, fingerprint, risk, mode, asked_at, expires_at, identity, run"
+const columns = "id, session, tool, command, arguments, fingerprint, risk, mode, asked_at, expires_at, identity, run, definition"
 
 type row interface{ Scan(...any) error }
 
 func scan(r row, more ...any) (approvals.Request, error) {
 	var q approvals.Request
-	var args string
+	var args, definition string
 	var asked, expires int64
-	err := r.Scan(append([]any{&q.ID, &q.Session, &q.Tool, &q.Command, &args, &q.Fingerprint, &q.Risk, &q.Mode, &asked, &expires, &q.Identity, &q.Run}, more...)...)
+	err := r.Scan(append([]any{&q.ID, &q.Session, &q.Tool, &q.Command, &args, &q.Fingerprint, &q.Risk, &q.Mode, &asked, &expires, &q.Identity, &q.Run, &definition}, more...)...)
+	if definition != "" {
+		q.Definition = []byte(definition)
+	}
 	q.Arguments, q.AskedAt, q.ExpiresAt = []byte(args), at(asked), at(expires)
 	return q, err
 }
@@ -62,8 +65,8 @@ func (s *Store) Raise(ctx context.Context, r approvals.Request, n int, now time.
 			return err
 		}
 		out = r
-		_, err = tx.ExecContext(ctx, "INSERT INTO requests ("+columns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-			r.ID, r.Session, r.Tool, r.Command, string(r.Arguments), r.Fingerprint, r.Risk, r.Mode, r.AskedAt.UnixMilli(), r.ExpiresAt.UnixMilli(), r.Identity, r.Run)
+		_, err = tx.ExecContext(ctx, "INSERT INTO requests ("+columns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+			r.ID, r.Session, r.Tool, r.Command, string(r.Arguments), r.Fingerprint, r.Risk, r.Mode, r.AskedAt.UnixMilli(), r.ExpiresAt.UnixMilli(), r.Identity, r.Run, string(r.Definition))
 		return err
 	})
 	if err != nil {
@@ -174,6 +177,16 @@ func record(ctx context.Context, tx *sql.Tx, e approvals.Event) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO events (at, what, request, session, command, who, run) VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		e.At.UnixMilli(), e.What, e.Request, e.Session, e.Command, e.Who, e.Run)
 	return err
+}
+
+// Allowed is the latest request for a tool that was allowed.
+func (s *Store) Allowed(ctx context.Context, session, tool string) (r approvals.Request, ok bool, err error) {
+	r, err = scan(s.db.QueryRowContext(ctx, "SELECT "+columns+` FROM requests
+		WHERE session = $1 AND tool = $2 AND decision IN ('allow', 'allow_always') ORDER BY seq DESC LIMIT 1`, session, tool))
+	if errors.Is(err, sql.ErrNoRows) {
+		return approvals.Request{}, false, nil
+	}
+	return r, err == nil, err
 }
 
 // Open lists the requests that wait for an answer.

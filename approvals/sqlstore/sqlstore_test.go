@@ -192,3 +192,29 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		require.ErrorContains(t, err, want, dsn)
 	}
 }
+
+// A file of the first version keeps its requests and answers.
+func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	first, err := os.ReadFile("migrations/0001_start.sql")
+	require.NoError(t, err)
+	for _, statement := range []string{string(first), "PRAGMA user_version = 1",
+		`INSERT INTO requests (id, session, tool, command, arguments, fingerprint, risk, mode, asked_at, expires_at, identity, run, decision, answered_by)
+			VALUES ('old', 's', 'drop', 'tools drop', '{}', 'f', 'needs_approval', 'normal', 1, 2, 'drop@1', 'r', 'allow', 'ana')`} {
+		_, err := db.Exec(statement)
+		require.NoError(t, err)
+	}
+	require.NoError(t, db.Close())
+	s := open(t, path)
+	r, ok, err := s.Allowed(context.Background(), "s", "drop")
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "old", r.ID)
+	require.Nil(t, r.Definition)
+	allowed(t, s)
+	a, err := s.Answers(context.Background(), "s", "drop@1", "f")
+	require.NoError(t, err)
+	require.Len(t, a.OneOff, 2)
+}

@@ -23,6 +23,7 @@ func Request(id, session, fingerprint string) approvals.Request {
 	return approvals.Request{
 		ID: id, Session: session, Tool: "mcp_github__delete_branch", Command: "tools github delete-branch", Arguments: json.RawMessage(`{"branch":"ü'\"","n":1.10}`),
 		Fingerprint: fingerprint, Risk: approvals.RiskNeedsApproval, Mode: approvals.Normal, AskedAt: start, ExpiresAt: start.Add(time.Minute), Identity: "delete@1", Run: "r1",
+		Definition: json.RawMessage(`{"description":"Löscht.\n","hints":{}}`),
 	}
 }
 
@@ -87,6 +88,7 @@ func Run(t *testing.T, open func(t *testing.T) approvals.Store) {
 		{"one-off answers are used once, in the order asked, in their session", oneOffs},
 		{"a call that needs no answer uses up rejections alone", rejectOnly},
 		{"an always answer stands for its tool and session, and is no one-off", always},
+		{"the latest request that allowed a tool is found, in its session", allowed},
 		{"of many that race for one answer one gets it", raceForAnswer},
 		{"of many that raise one request all get the same", raceToRaise},
 		{"of many that answer one request one does", raceToAnswer},
@@ -131,6 +133,7 @@ func noAliases(t *testing.T, s store) {
 	out, err := s.Raise(context.Background(), r, 0, start)
 	require.NoError(t, err)
 	r.Arguments[0], out.Arguments[1] = 'X', 'X'
+	r.Definition[0], out.Definition[1] = 'X', 'X'
 	require.Equal(t, Request("a", "s", "f"), s.raise("b", "s", "f", 0))
 }
 
@@ -235,6 +238,35 @@ func race(t *testing.T, f func(i int) (string, error)) map[string]int {
 	return got
 }
 
+func allowed(t *testing.T, s store) {
+	latest := func(session, tool string) string {
+		t.Helper()
+		r, ok, err := s.Allowed(context.Background(), session, tool)
+		require.NoError(t, err)
+		require.Equal(t, ok, r.ID != "")
+		return r.ID
+	}
+	const tool = "mcp_github__delete_branch"
+	for i, d := range []approvals.Decision{approvals.Allow, approvals.Reject, approvals.AllowAlways, approvals.RejectAlways, ""} {
+		s.raise(fmt.Sprint("r", i), "s", fmt.Sprint("f", i), 0)
+		require.Equal(t, []string{"", "r0", "r0", "r2", "r2"}[i], latest("s", tool))
+		if d != "" {
+			s.answer(fmt.Sprint("r", i), d, "ana")
+		}
+	}
+	require.Empty(t, latest("another", tool))
+	require.Empty(t, latest("s", "mcp_github__delete"))
+	s.raise("a", "", "f", 0)
+	s.answer("a", approvals.Allow, "ana")
+	require.Equal(t, "r2", latest("s", tool))
+	require.Equal(t, "a", latest("", tool), "the empty name is a session like others")
+	require.Equal(t, approvals.Allow, s.consume("s", "f0", false))
+	r, _, err := s.Allowed(context.Background(), "s", tool)
+	require.NoError(t, err)
+	want := Request("r2", "s", "f2")
+	require.Equal(t, want, r, "a used answer counts too")
+}
+
 func raceForAnswer(t *testing.T, s store) {
 	s.raise("a", "s", "f", 0)
 	s.raise("b", "s", "f", 1)
@@ -309,6 +341,7 @@ func (s store) calls(ctx context.Context) map[string]error {
 	_, out["Answers"] = s.Answers(ctx, "s", "delete@1", "f")
 	_, _, out["Consume"] = s.Consume(ctx, approvals.Use{Session: "s", Fingerprint: "g", Run: "run", At: start})
 	out["Record"] = s.Record(ctx, approvals.Event{At: start, What: "used", Session: "s"})
+	_, _, out["Allowed"] = s.Allowed(ctx, "s", "mcp_github__delete_branch")
 	_, out["Open"] = s.Open(ctx, "s", start)
 	_, out["History"] = s.History(ctx, "s")
 	return out

@@ -15,6 +15,7 @@ type approvalsCommand struct {
 	List    listCommand    `cmd:"" help:"Requests that wait for an answer."`
 	Answer  answerCommand  `cmd:"" help:"Answer a request: allow, allow_always, reject, reject_always."`
 	History historyCommand `cmd:"" help:"Every answer and every use of one."`
+	Why     whyCommand     `cmd:"" help:"Say what would happen to a call, and which rule, hint or answer decides it."`
 }
 
 type approvalsFlags struct {
@@ -60,7 +61,13 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tCALL\tINPUT\tWHY\tEXPIRES")
 	for _, r := range requests {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, visible(r.Command), clip(visible(string(r.Arguments)), 80), r.Risk, r.ExpiresAt.Local().Format(time.DateTime))
+		why := string(r.Risk)
+		if changed, err := gate.Changed(ctx, r); err != nil {
+			return err
+		} else if len(changed) > 0 {
+			why += ", changed since it was allowed"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, visible(r.Command), clip(visible(string(r.Arguments)), 80), why, r.ExpiresAt.Local().Format(time.DateTime))
 	}
 	return w.Flush()
 }

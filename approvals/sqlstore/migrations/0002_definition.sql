@@ -1,0 +1,2 @@
+ALTER TABLE requests ADD COLUMN definition TEXT NOT NULL DEFAULT '';
+CREATE INDEX requests_tool ON requests (session, tool);
