@@ -2,54 +2,18 @@
 // capabilities tools_in_shell and tool_approval, which tools leave the model's
 // direct list, and what the model is told instead.
 //
-// It runs nothing. Start reading at Transform.
+// It runs nothing. Start reading at Transform; Assign and Superseded are for a
+// platform that gives capabilities to agents.
 package capability
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/catalog"
 )
-
-// The identifiers and facts that a platform needs of tools_in_shell.
-const (
-	ToolsInShell = "tools_in_shell"
-	ToolApproval = "tool_approval"
-	DependsOn    = "bashkit_shell"
-	Risk         = "high" // assignment needs an org admin
-	Flag         = "FEATURE_TOOLS_IN_SHELL"
-	Grade        = "adoption" // the default rollout grade
-)
-
-// supersedes are the capabilities that tools_in_shell replaces.
-var supersedes = []string{"tool_search", "auto_tool_search", "openai_tool_search", "claude_tool_search"}
-
-// Suggestion is a finding of an agent check.
-type Suggestion struct {
-	Code       string `json:"code"`
-	Capability string `json:"capability"`
-	Message    string `json:"message"`
-}
-
-// Superseded lists, for the capabilities of an agent, those that contribute
-// nothing because tools_in_shell is enabled too.
-func Superseded(refs []string) []Suggestion {
-	if !slices.Contains(refs, ToolsInShell) {
-		return nil
-	}
-	var out []Suggestion
-	for _, ref := range refs {
-		if slices.Contains(supersedes, ref) {
-			out = append(out, Suggestion{Code: "capabilities.superseded", Capability: ref,
-				Message: fmt.Sprintf("%s contributes nothing while %s is enabled; remove it", ref, ToolsInShell)})
-		}
-	}
-	return out
-}
 
 // ToolsConfig is the config of tools_in_shell.
 type ToolsConfig struct {

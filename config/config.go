@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agnivade/levenshtein"
+
 	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/capability"
 	"github.com/tools-in-shell/tis/catalog"
@@ -77,6 +79,9 @@ type Limits struct {
 	TimeoutSeconds int   `json:"timeout_seconds"`
 }
 
+// maxSeconds is the longest time limit.
+const maxSeconds = 7 * 24 * 60 * 60
+
 // Load reads the file at path. getenv gives the values of ${VAR} references.
 func Load(path string, getenv func(string) (string, bool)) (*Config, error) {
 	raw, err := os.ReadFile(path)
@@ -128,8 +133,11 @@ func (r *reader) read() error {
 		if err := r.decode(v, "$.limits", &r.cfg.Limits); err != nil {
 			return err
 		}
-		if l := r.cfg.Limits; l.Calls < 0 || l.OutputBytes < 0 || l.ResultBytes < 0 || l.TimeoutSeconds < 0 {
+		switch l := r.cfg.Limits; {
+		case l.Calls < 0 || l.OutputBytes < 0 || l.ResultBytes < 0 || l.TimeoutSeconds < 0:
 			return r.fault("$.limits", "a limit is below zero; want a positive number, or leave it out for the default")
+		case l.TimeoutSeconds > maxSeconds:
+			return r.fault("$.limits.timeout_seconds", fmt.Sprintf("it is %d; want at most %d, which is a week", l.TimeoutSeconds, maxSeconds))
 		}
 	}
 	if err := r.decode(root["store"], "$.store", &r.cfg.Store); err != nil {
@@ -189,6 +197,7 @@ func (r *reader) capabilities(raw json.RawMessage) error {
 	}
 	approval := capability.ApprovalConfig{}
 	var refs []string
+	known := []string{capability.ToolsInShell, capability.ToolApproval}
 	for i, item := range list {
 		path := fmt.Sprintf("$.capabilities[%d]", i)
 		entry, err := r.object(item, path, "ref", "config")
@@ -199,7 +208,11 @@ func (r *reader) capabilities(raw json.RawMessage) error {
 		if err := r.decode(entry["ref"], path+".ref", &ref); err != nil {
 			return err
 		}
+		if slices.Contains(refs, ref) && slices.Contains(known, ref) {
+			return r.fault(path+".ref", fmt.Sprintf("%s is given twice", ref))
+		}
 		refs = append(refs, ref)
+		refPath := path + ".ref"
 		path += ".config"
 		switch ref {
 		case capability.ToolsInShell:
@@ -209,20 +222,50 @@ func (r *reader) capabilities(raw json.RawMessage) error {
 			}
 			r.cfg.KeepVisible = c.KeepVisible
 		case capability.ToolApproval:
-			if err := r.section(entry["config"], path, &approval, "mode", "timeout_seconds"); err != nil {
+			if err := r.approval(entry["config"], path, &approval); err != nil {
 				return err
 			}
 		case "":
-			return r.fault(fmt.Sprintf("$.capabilities[%d].ref", i), "it is missing; want the name of a capability")
+			return r.fault(refPath, "it is missing; want the name of a capability")
+		default:
+			// Other capabilities are the agent's. But a slip of the pen must not take
+			// the approvals' config away.
+			for _, name := range known {
+				if levenshtein.ComputeDistance(strings.ToLower(ref), name) <= 2 {
+					return r.fault(refPath, fmt.Sprintf("tis has no capability %q (did you mean %s?)", ref, name))
+				}
+			}
 		}
 	}
-	if err := approval.Check(); err != nil {
-		return r.fault("$.capabilities (tool_approval)", err.Error())
+	if err := approval.Check(); err != nil { // the defaults
+		return r.fault("$.capabilities", err.Error())
 	}
 	r.cfg.Approval = Approval{approval.Mode, approval.Timeout()}
 	r.cfg.Superseded = capability.Superseded(refs)
 	for _, s := range r.cfg.Superseded {
 		r.cfg.Warnings = append(r.cfg.Warnings, s.Code+": "+s.Message)
+	}
+	return nil
+}
+
+// approval reads the config of tool_approval. What is given has to be right,
+// also where its zero value would be taken for the default.
+func (r *reader) approval(raw json.RawMessage, path string, into *capability.ApprovalConfig) error {
+	if err := r.section(raw, path, into, "mode", "timeout_seconds"); err != nil || raw == nil {
+		return err
+	}
+	given, err := r.object(raw, path, "mode", "timeout_seconds")
+	if err != nil {
+		return err
+	}
+	if _, ok := given["mode"]; ok && into.Mode == "" {
+		return r.fault(path+".mode", "it is empty; want off, normal or protective")
+	}
+	if _, ok := given["timeout_seconds"]; ok && into.TimeoutSeconds == 0 {
+		return r.fault(path+".timeout_seconds", fmt.Sprintf("it is 0; want %d to %d", capability.MinTimeout, capability.MaxTimeout))
+	}
+	if err := into.Check(); err != nil {
+		return fmt.Errorf("%s: %s.%w", r.file, path, err)
 	}
 	return nil
 }
@@ -249,10 +292,39 @@ func (r *reader) rules(raw json.RawMessage) error {
 		if err := r.section(item, path, &rule, "tool", "when", "decision", "message", "examples"); err != nil {
 			return err
 		}
+		if err := r.examples(item, path); err != nil {
+			return err
+		}
 		r.cfg.Rules = append(r.cfg.Rules, rule)
 	}
 	if _, err := approvals.CompileRules(r.cfg.Rules); err != nil {
 		return fmt.Errorf("%s: $.%w", r.file, err)
+	}
+	return nil
+}
+
+// examples checks the keys of a rule's examples: with one that is misspelt an
+// example would never be tried.
+func (r *reader) examples(rule json.RawMessage, path string) error {
+	entry, err := r.object(rule, path, "tool", "when", "decision", "message", "examples")
+	if err != nil || entry["examples"] == nil {
+		return err
+	}
+	path += ".examples"
+	lists, err := r.object(entry["examples"], path, "match", "no_match")
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"match", "no_match"} {
+		var calls []json.RawMessage
+		if err := r.decode(lists[name], path+"."+name, &calls); err != nil {
+			return err
+		}
+		for i, call := range calls {
+			if _, err := r.object(call, fmt.Sprintf("%s.%s[%d]", path, name, i), "tool", "input"); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

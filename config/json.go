@@ -81,7 +81,11 @@ func (r *reader) decode(raw json.RawMessage, path string, into any) error {
 		if typ.Field != "" {
 			path += "." + typ.Field
 		}
-		return r.fault(path, fmt.Sprintf("it is a %s; want %s", typ.Value, kind(typ)))
+		article := "a"
+		if strings.ContainsAny(typ.Value[:1], "aeiou") {
+			article = "an"
+		}
+		return r.fault(path, fmt.Sprintf("it is %s %s; want %s", article, typ.Value, kind(typ)))
 	}
 	if err != nil {
 		return r.fault(path, err.Error())
@@ -96,7 +100,9 @@ func kind(typ *json.UnmarshalTypeError) string {
 		return "an array"
 	case strings.HasPrefix(name, "map"), typ.Type.Kind().String() == "struct":
 		return "an object"
-	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "float"):
+	case strings.HasPrefix(name, "int"):
+		return "a whole number"
+	case strings.HasPrefix(name, "float"):
 		return "a number"
 	case name == "bool":
 		return "true or false"
