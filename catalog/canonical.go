@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,18 +90,59 @@ func exact(s string) string {
 	if trimmed == "" {
 		return "0"
 	}
-	power := new(big.Int)
-	if exponent != "" {
-		power.SetString(strings.TrimPrefix(exponent, "+"), 10) // valid JSON: it is a number
-	}
-	power.Add(power, big.NewInt(int64(len(digits)-len(trimmed)-len(fraction))))
-	switch {
-	case power.Sign() == 0:
+	power := shifted(exponent, int64(len(digits)-len(trimmed)-len(fraction)))
+	switch n, err := strconv.Atoi(power); {
+	case err == nil && n == 0:
 		return sign + trimmed
-	case power.Sign() > 0 && power.IsInt64() && power.Int64() <= 30:
-		return sign + trimmed + strings.Repeat("0", int(power.Int64()))
+	case err == nil && 0 < n && n <= 30:
+		return sign + trimmed + strings.Repeat("0", n)
 	}
-	return sign + trimmed + "e" + power.String()
+	return sign + trimmed + "e" + power
+}
+
+// tailDigits is how many digits shifted reckons with at once.
+const tailDigits = 18
+
+// shifted adds by, which is far below 10^18, to an exponent of any length, as it
+// stands in a number or empty for 0. It takes time in proportion to the length,
+// where big integers would take its square.
+func shifted(exponent string, by int64) string {
+	sign := ""
+	if strings.HasPrefix(exponent, "-") {
+		sign = "-"
+	}
+	digits := strings.TrimLeft(exponent, "+-0")
+	if len(digits) <= tailDigits {
+		n, _ := strconv.ParseInt("0"+digits, 10, 64)
+		if sign != "" {
+			n = -n
+		}
+		return strconv.FormatInt(n+by, 10)
+	}
+	if sign != "" {
+		by = -by
+	}
+	head := []byte(digits[:len(digits)-tailDigits])
+	tail, _ := strconv.ParseInt(digits[len(head):], 10, 64)
+	const base = int64(1e18)
+	carry := 0
+	switch tail += by; {
+	case tail < 0:
+		tail, carry = tail+base, -1
+	case tail >= base:
+		tail, carry = tail-base, 1
+	}
+	for i := len(head) - 1; i >= 0 && carry != 0; i-- {
+		d := int(head[i]-'0') + carry
+		head[i] = byte('0' + (d+10)%10)
+		if d >= 0 && d <= 9 {
+			carry = 0
+		}
+	}
+	if carry > 0 {
+		head = append([]byte{'1'}, head...)
+	}
+	return sign + strings.TrimLeft(fmt.Sprintf("%s%0*d", head, tailDigits, tail), "0")
 }
 
 // Digest identifies what a tool is: a SHA-256 in hex over its name, server,

@@ -46,7 +46,12 @@ func (i *Interceptor) before(ctx context.Context, call catalog.Call) (catalog.Ca
 		if bytes.Equal(got.Input, call.Input) {
 			continue
 		}
-		call.Input = bytes.Clone(got.Input)
+		// What the gate judges is what the tool gets: of a key given twice the last.
+		input, err := catalog.Object(got.Input)
+		if err != nil {
+			return call, catalog.Errorf(catalog.InvalidInput, "%s was not called: a hook changed its input to what is no JSON object: %v", call.Tool.Command(), err)
+		}
+		call.Input = input
 		if err := call.Tool.Check(call.Input); err != nil {
 			return call, err
 		}

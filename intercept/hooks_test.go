@@ -45,6 +45,7 @@ func TestBefore(t *testing.T) {
 		{"gives up in time", func(ctx context.Context, c catalog.Call) (catalog.Call, error) { <-ctx.Done(); return c, ctx.Err() }, catalog.Denied, "did not answer"},
 		{"rewrites the input", with(`{"n":2,"b":1.10}`), "", `{"n":2,"b":1.10}`},
 		{"rewrites it to what the schema refuses", with(`{"n":"x"}`), catalog.InvalidInput, "at $.n"},
+		{"gives a key twice", with(`{"n":1, "n":2,"\u006e":3}`), "", `{"n":3}`},
 		{"rewrites it to no object", with(`[1]`), catalog.InvalidInput, "object"},
 		{"rewrites it to nothing", with(``), catalog.InvalidInput, "object"},
 		{"writes over the bytes in place", func(_ context.Context, c catalog.Call) (catalog.Call, error) {

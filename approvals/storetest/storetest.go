@@ -89,6 +89,7 @@ func Run(t *testing.T, open func(t *testing.T) approvals.Store) {
 		{"a call that needs no answer uses up rejections alone", rejectOnly},
 		{"an always answer stands for its tool and session, and is no one-off", always},
 		{"the latest request that allowed a tool is found, in its session", allowed},
+		{"sessions, fingerprints and names of requests are compared to the letter", toTheLetter},
 		{"of many that race for one answer one gets it", raceForAnswer},
 		{"of many that raise one request all get the same", raceToRaise},
 		{"of many that answer one request one does", raceToAnswer},
@@ -236,6 +237,29 @@ func race(t *testing.T, f func(i int) (string, error)) map[string]int {
 	}
 	wg.Wait()
 	return got
+}
+
+func toTheLetter(t *testing.T, s store) {
+	names := []string{"s", "S", "s ", " s", "s\n", "", "s'", `s"`, "s;--", "%", "_", "*", "ſ", "ß", "ss", "s\u200b", "e\u0301", "\u00e9", "0", "00", "NULL", "' OR ''='"}
+	for i, name := range names {
+		id := fmt.Sprint("r", i)
+		s.raise(id, name, "f", 0)
+		s.raise("f"+id, "fingerprints", name, 0)
+		for _, guess := range []string{id + " ", "R" + id[1:], id[:1] + "%", "f" + id + "x", "' OR ''='"} {
+			_, err := s.Answer(context.Background(), guess, approvals.Allow, "ana", start)
+			require.ErrorIs(t, err, approvals.ErrUnknownRequest, guess)
+		}
+		s.answer(id, approvals.AllowAlways, "ana")
+		s.answer("f"+id, approvals.Allow, "ana")
+		for _, other := range names[i+1:] {
+			require.Equal(t, approvals.Answers{}, s.answers(other, "delete@1", "f"), "%q and %q", name, other)
+			require.Empty(t, s.answers("fingerprints", "none", other).OneOff, "%q and %q", name, other)
+			require.Empty(t, s.consume("fingerprints", other, false), "%q and %q", name, other)
+		}
+		require.Equal(t, approvals.AllowAlways, s.answers(name, "delete@1", "f").Always.Decision)
+		require.Equal(t, approvals.Allow, s.consume("fingerprints", name, false))
+		require.Empty(t, s.consume("fingerprints", name, false))
+	}
 }
 
 func allowed(t *testing.T, s store) {
