@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -10,8 +11,6 @@ import (
 
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/runner"
-
-	"context"
 )
 
 // slowReader reads what a script prints, and takes its time.
