@@ -160,7 +160,7 @@ func client(t *testing.T, url string, transport http.RoundTripper, s int, asked,
 	}
 	var mine []string
 	for n := range manyScripts {
-		note := fmt.Sprintf("note %d %d", s, n)
+		note := fmt.Sprintf("note %d %02d", s, n)
 		mine = append(mine, note)
 		r := bash(fmt.Sprintf("set -o pipefail; echo %q >> notes; sort notes; tools tracker create-comment number=2 body=%q | jq -r .body", note, note))
 		want := strings.Join(mine, "\n") + "\n"
