@@ -27,7 +27,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(trackerDir)
+	os.Exit(code)
 }
 
 // a case is a session of `tis run` against real server processes.

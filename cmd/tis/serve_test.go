@@ -22,13 +22,12 @@ import (
 	"github.com/tools-in-shell/tis/report"
 )
 
+// trackerDir is where TestMain has the tracker built, and what it takes away.
+var trackerDir = filepath.Join(os.TempDir(), fmt.Sprintf("tis-test-tracker-%d", os.Getpid()))
+
 // trackerProgram builds the tracker, once.
 var trackerProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "tis-test-tracker-")
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(dir, "tracker")
+	name := filepath.Join(trackerDir, "tracker")
 	out, err := exec.Command("go", "build", "-o", name, "../../examples/tracker").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, out)
