@@ -39,6 +39,7 @@ var house = []struct {
 	{"signin", nil},
 	{"mcpsource", []string{"catalog", "signin"}},
 	{"signin/signintest", nil},
+	{"hosts", []string{"catalog"}},
 	{"capability", []string{"catalog", "approvals"}},
 	{"config", []string{"catalog", "approvals", "capability"}},
 	{"corpus", []string{"catalog", "approvals", "analyze", "analyze/lint", "report"}},
@@ -47,7 +48,7 @@ var house = []struct {
 	{"endtoend", nil},
 	{"serve", []string{"catalog", "approvals", "report", "intercept", "runner", "capability"}},
 	{"telemetry", []string{"catalog", "report", "serve"}},
-	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner/sandbox", "runner", "signin", "mcpsource", "capability", "config", "serve", "telemetry"}},
+	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner/sandbox", "runner", "signin", "mcpsource", "hosts", "capability", "config", "serve", "telemetry"}},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},
 }

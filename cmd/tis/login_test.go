@@ -192,7 +192,9 @@ func TestForgedAnswersSignNobodyIn(t *testing.T) {
 	assert.Equal(t, 1, exit)
 	assert.Contains(t, said, "not the sign-in that tis waits for")
 	assert.Contains(t, stderr, "state that is not this sign-in's")
-	w.Change(func(w *signintest.World) { w.EditCallback = func(q map[string]string) { q["iss"] = "https://evil.example" } })
+	w.Change(func(w *signintest.World) {
+		w.EditCallback = func(q map[string]string) { q["iss"] = "https://evil.example" }
+	})
 	exit, _, stderr = p.login()
 	assert.Equal(t, 1, exit)
 	assert.Contains(t, stderr, "the answer is from another one, https://evil.example")

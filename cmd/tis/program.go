@@ -33,6 +33,7 @@ type commands struct {
 	Tools      toolsCommand      `cmd:"" help:"One tools command line outside any script: help, search, a call." passthrough:""`
 	Login      loginCommand      `cmd:"" help:"Sign in to a remote server, in a browser."`
 	Logout     logoutCommand     `cmd:"" help:"Forget the sign-in to a remote server."`
+	Init       initCommand       `cmd:"" help:"Move the servers of other MCP hosts behind tis, and back."`
 	Approvals  approvalsCommand  `cmd:"" help:"List and answer approval requests."`
 	Serve      serveCommand      `cmd:"" help:"Serve the configured tools to an MCP host as one bash tool."`
 	Weigh      weighCommand      `cmd:"" help:"Weigh the tool definitions that a host sends: directly, and behind tis serve."`
