@@ -18,6 +18,9 @@ type Source struct {
 	Unavailable *Error
 	// Load loads an on-demand server. Nil when it is loaded or offline.
 	Load func(ctx context.Context) ([]*Tool, error)
+	// Resources are what the server lets be read beside its tools; nil when it
+	// has none.
+	Resources Resources
 	// Warnings are shown with the catalog's own.
 	Warnings []string
 }
@@ -123,6 +126,11 @@ func (c *Catalog) Tool(registry string) *Tool {
 			if t.RegistryName() == registry {
 				return t
 			}
+		}
+	}
+	for _, name := range c.servers.names {
+		if t := c.servers.exact[name].reads(); t != nil && t.RegistryName() == registry {
+			return t
 		}
 	}
 	return nil

@@ -81,6 +81,9 @@ func (c *Catalog) serverHelp(s *server) string {
 	b.WriteString("\n")
 	table(&b, toolRows(s.shelf().shell, info.Tools))
 	fmt.Fprintf(&b, "Input of one: %s TOOL --help\n", c.serverCommand(s))
+	if s.reads() != nil {
+		fmt.Fprintf(&b, "Resources: %s %s lists them, %s %s URI reads one\n", c.serverCommand(s), resourceFlag, c.serverCommand(s), resourceFlag)
+	}
 	return b.String()
 }
 

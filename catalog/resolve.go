@@ -141,6 +141,8 @@ func (r *resolver) onServer(s *server, rest []string) (Request, *Error) {
 		return Request{}, r.clash(word, nil, found)
 	case hidden:
 		return Request{}, calledDirectly(s.Name + " " + word)
+	case isResource(word):
+		return r.resource(s, rest)
 	}
 	return Request{}, r.unknownIn(s, word)
 }

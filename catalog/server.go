@@ -11,6 +11,7 @@ import (
 type server struct {
 	Name, Description string
 	loader            func(context.Context) ([]*Tool, error)
+	resources         Resources // nil: there are none
 	keep              keeper
 
 	mu     sync.Mutex
@@ -18,6 +19,7 @@ type server struct {
 	loaded bool
 	broken *Error // why its calls fail
 	sorted *shelf // nil until needed
+	reader *Tool  // of resources; nil until needed
 	flight *flight
 }
 
@@ -30,7 +32,7 @@ type flight struct {
 
 func newServer(src Source, keep keeper) *server {
 	return &server{
-		Name: src.Name, Description: src.Description, loader: src.Load, keep: keep,
+		Name: src.Name, Description: src.Description, loader: src.Load, resources: src.Resources, keep: keep,
 		given: src.Tools, broken: src.Unavailable, loaded: src.Loaded || src.Load == nil && src.Tools != nil,
 	}
 }

@@ -49,6 +49,7 @@ type Server struct {
 	URL          string
 	Headers      map[string]string
 	OAuth        OAuth
+	Roots        []string // folders that the server may ask for; nil: none
 	OnDemand     bool
 	Description  string
 	StartTimeout time.Duration

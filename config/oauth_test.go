@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,4 +40,13 @@ func TestHowNotToSignIn(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, cfg.Warnings, 1)
 	assert.Contains(t, cfg.Warnings[0], "did you mean client")
+}
+
+func TestRootsAreTheWorkingFolder(t *testing.T) {
+	cfg, err := load(t, `{"mcpServers": {"x": {"command": "x", "roots": true}, "y": {"command": "y"}}}`, nil)
+	require.NoError(t, err)
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	assert.Equal(t, []string{dir}, cfg.Servers[0].Roots)
+	assert.Nil(t, cfg.Servers[1].Roots)
 }

@@ -13,7 +13,7 @@ import (
 
 // serverKeys are the keys of a server's entry that are read; others are
 // warnings, because other programs put theirs there.
-var serverKeys = []string{"type", "transport", "command", "args", "env", "cwd", "url", "headers", "oauth", "load", "description", "startup_timeout_seconds", "timeout_seconds"}
+var serverKeys = []string{"type", "transport", "command", "args", "env", "cwd", "url", "headers", "oauth", "roots", "load", "description", "startup_timeout_seconds", "timeout_seconds"}
 
 func (r *reader) servers(raw json.RawMessage, path string) error {
 	if raw == nil {
@@ -61,6 +61,7 @@ func (r *reader) server(name string, raw json.RawMessage, path string) (Server, 
 		URL          string            `json:"url"`
 		Headers      map[string]string `json:"headers"`
 		OAuth        json.RawMessage   `json:"oauth"`
+		Roots        bool              `json:"roots"`
 		Load         string            `json:"load"`
 		Description  string            `json:"description"`
 		StartSeconds float64           `json:"startup_timeout_seconds"`
@@ -97,12 +98,23 @@ func (r *reader) server(name string, raw json.RawMessage, path string) (Server, 
 		return s, err
 	}
 	s.Env, s.Headers = expandAll(in.Env, expand), expandAll(in.Headers, expand)
+	if in.Roots {
+		if s.Roots, err = workingFolder(); err != nil {
+			return s, r.fault(path+".roots", err.Error())
+		}
+	}
 	if in.Cwd != "" {
 		if s.Dir = expand(in.Cwd); !filepath.IsAbs(s.Dir) {
 			s.Dir = filepath.Join(r.dir, s.Dir)
 		}
 	}
 	return s, nil
+}
+
+// workingFolder is the only root that servers are told of.
+func workingFolder() ([]string, error) {
+	dir, err := filepath.Abs(".")
+	return []string{dir}, err
 }
 
 func expandAll(in map[string]string, expand func(string) string) map[string]string {

@@ -38,7 +38,7 @@ func save(std Stdio, call catalog.Call, p catalog.Part) {
 		return
 	}
 	for n := 1; n <= maxSameName; n++ {
-		name := path.Join(folder, fmt.Sprintf("%s-%d%s", fileName(call.Tool.Name), n, extension(p.MIMEType)))
+		name := path.Join(folder, fmt.Sprintf("%s-%d%s", fileName(strings.TrimPrefix(call.Tool.Name, "--")), n, extension(p.MIMEType)))
 		f, err := std.Dir.Create(name)
 		if errors.Is(err, fs.ErrExist) {
 			continue

@@ -113,6 +113,7 @@ func (i *Interceptor) Command(ctx context.Context, args []string, std Stdio) (ex
 	for _, p := range res.files {
 		save(std, call, p)
 	}
+	i.tellLinks(std, call, res.links)
 	return write(std, res.text)
 }
 

@@ -14,6 +14,7 @@ type result struct {
 	text  string          // what is printed
 	files []catalog.Part  // images and other binary parts, set aside
 	value json.RawMessage // how it stands in the report
+	links []string        // URIs of resources that the result names
 	whole catalog.Output  // as the tool gave it
 }
 
@@ -27,6 +28,9 @@ func arrange(out catalog.Output) result {
 		if binary(p) {
 			r.files = append(r.files, p)
 			continue
+		}
+		if uri := link(p); uri != "" {
+			r.links = append(r.links, uri)
 		}
 		rest = append(rest, p)
 		texts = texts && plain(p)
@@ -52,6 +56,17 @@ func arrange(out catalog.Output) result {
 
 func binary(p catalog.Part) bool {
 	return p.Type == "image" || p.Type == "audio" || p.Data != nil || p.BadData != ""
+}
+
+// link is the URI of a part that only names a resource.
+func link(p catalog.Part) string {
+	var in struct {
+		URI string `json:"uri"`
+	}
+	if p.Type != "resource_link" || json.Unmarshal(p.Raw, &in) != nil {
+		return ""
+	}
+	return in.URI
 }
 
 func plain(p catalog.Part) bool { return p.Type == "text" }

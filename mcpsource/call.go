@@ -57,19 +57,29 @@ func (e *executor) Execute(ctx context.Context, input json.RawMessage) (catalog.
 	s := e.server
 	ctx, done := s.bound(ctx)
 	defer done()
+	raw, err := s.exchange(ctx, e.connect, func(c *conn) (json.RawMessage, error) { return c.call(ctx, e.tool.Name, input) })
+	if err != nil {
+		return catalog.Output{}, err
+	}
+	return s.output(raw)
+}
+
+// exchange makes one request that only a call makes, and once more when the
+// server no longer knew the session.
+func (s *server) exchange(ctx context.Context, connect func(context.Context) (*conn, error), ask func(*conn) (json.RawMessage, error)) (json.RawMessage, error) {
 	for again := false; ; again = true {
-		c, err := e.connect(ctx)
+		c, err := connect(ctx)
 		if err != nil {
-			return catalog.Output{}, err
+			return nil, err
 		}
-		raw, err := c.call(ctx, e.tool.Name, input)
+		raw, err := ask(c)
 		switch {
 		case err == nil:
-			return s.output(raw)
+			return raw, nil
 		case !again && s.forgotten(c, err):
 			continue // the call was not made
 		}
-		return catalog.Output{}, s.callFault(ctx, c, err)
+		return nil, s.callFault(ctx, c, err)
 	}
 }
 

@@ -28,6 +28,8 @@ type conn struct {
 	lines   *lines   // of a program
 	web     *web     // of a URL
 
+	resources bool // the server has some
+
 	gone   chan struct{} // closed when the session is over
 	broken atomic.Bool   // it must not be used again
 	once   sync.Once
@@ -63,9 +65,10 @@ func greet(ctx context.Context, s *server, version string) (*conn, error) {
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "tis", Version: s.opts.Version}, &mcp.ClientOptions{
 		Logger:         slog.New(slog.DiscardHandler),
-		Capabilities:   &mcp.ClientCapabilities{}, // nothing that servers could ask of us
+		Capabilities:   capabilities(s.cfg),
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
+	answerServers(client, s.cfg)
 	var session *mcp.ClientSession
 	greeted := make(chan struct{})
 	go func() {
@@ -90,6 +93,9 @@ func greet(ctx context.Context, s *server, version string) (*conn, error) {
 		return nil, err
 	}
 	c.session, c.since = session, time.Now()
+	if r := session.InitializeResult(); r != nil && r.Capabilities != nil {
+		c.resources = r.Capabilities.Resources != nil
+	}
 	go func() { // ends with the connection, whichever side ends it
 		c.session.Wait()
 		close(c.gone)

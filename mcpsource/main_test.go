@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	case "sdk":
 		serveSDK()
+	case "library":
+		serveLibrary()
 	default:
 		serveByHand(kind)
 	}

@@ -23,6 +23,7 @@ type ServerConfig struct {
 	URL         string
 	Headers     map[string]string // sent to the URL's own host only
 	OAuth       signin.Client     // how to sign in; the zero value registers a client
+	Roots       []string          // folders that the server may ask for; nil refuses to tell
 	OnDemand    bool              // started when it is first needed
 	Description string
 	// Err is why the config of this server cannot be used; empty when it can.

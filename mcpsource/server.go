@@ -19,6 +19,8 @@ type server struct {
 	secrets *secrets
 	log     ring        // its stderr
 	stale   atomic.Bool // it said that its tools have changed
+	// resources: it has some, as it said at its last start
+	resources atomic.Bool
 
 	life context.Context // of the pool
 	work sync.WaitGroup  // flights, which outlive the calls that wait for them
@@ -87,7 +89,7 @@ func (e *noAnswer) Error() string { return fmt.Sprintf("it did not answer in %v"
 func (s *server) source() catalog.Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	src := catalog.Source{Name: s.cfg.Name, Description: s.cfg.Description, Tools: s.list.tools, Loaded: s.listed, Warnings: s.list.warnings}
+	src := catalog.Source{Name: s.cfg.Name, Description: s.cfg.Description, Tools: s.list.tools, Loaded: s.listed, Warnings: s.list.warnings, Resources: &resources{s}}
 	switch {
 	case s.listed:
 	case s.cfg.OnDemand:
@@ -171,6 +173,7 @@ func (s *server) start(ctx context.Context, f *flight) {
 		s.fault, s.failedAt, f.err = s.refusal, time.Now(), s.refusal
 		return
 	}
+	s.resources.Store(c.resources)
 	// Close waits for this flight before it takes the connection.
 	s.conn, f.conn, s.failures, s.retryAt = c, c, 0, time.Time{}
 	if s.listed {

@@ -83,7 +83,7 @@ func serveByHand(kind string) {
 			Method string          `json:"method"`
 			Params json.RawMessage `json:"params"`
 		}
-		if json.Unmarshal([]byte(line), &m) == nil && m.ID != nil {
+		if json.Unmarshal([]byte(line), &m) == nil && m.ID != nil && m.Method != "" {
 			s.answer(string(m.ID), m.Method, m.Params)
 		}
 	}
@@ -224,6 +224,16 @@ func (s *byHand) call(id string, params json.RawMessage) {
 		json.Unmarshal([]byte(os.Getenv("TEST_PAGES_AFTER")), &s.pages)
 		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		reply(id, text("ok"))
+	case "asks":
+		for _, method := range []string{"sampling/createMessage", "elicitation/create", "roots/list", "secrets/list"} {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%q,"method":%q,"params":{}}`+"\n", method, method)
+		}
+		for _, params := range []string{`{}`, `{"progressToken":{},"progress":"x"}`, `[]`, `{"level":7,"data":null}`} {
+			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/progress","params":` + params + `}`)
+			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/message","params":` + params + `}`)
+			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/unheard_of","params":` + params + `}`)
+		}
+		reply(id, text("asked"))
 	case "child":
 		c := exec.Command("sleep", "1000")
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr // it keeps the pipes open

@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		growing()
 		os.Exit(0)
 	}
+	if os.Getenv(asLibrary) != "" {
+		library()
+		os.Exit(0)
+	}
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

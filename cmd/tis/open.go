@@ -192,7 +192,7 @@ func reason(err error) error {
 // serverConfig hands a server of the config to the pool.
 func serverConfig(s config.Server) mcpsource.ServerConfig {
 	return mcpsource.ServerConfig{
-		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers, OnDemand: s.OnDemand,
+		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers, Roots: s.Roots, OnDemand: s.OnDemand,
 		OAuth:       signin.Client{ID: s.OAuth.ClientID, Secret: s.OAuth.ClientSecret, Scopes: s.OAuth.Scopes, CallbackPort: s.OAuth.CallbackPort},
 		Description: s.Description, StartTimeout: s.StartTimeout, CallTimeout: s.CallTimeout, Err: s.Err,
 	}
