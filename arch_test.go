@@ -48,6 +48,7 @@ var house = []struct {
 	{"endtoend", nil},
 	{"serve", []string{"catalog", "approvals", "report", "intercept", "runner", "capability"}},
 	{"telemetry", []string{"catalog", "report", "serve"}},
+	{"cmd/tis-lint", []string{"catalog", "approvals", "analyze", "analyze/lint", "report", "runner/sandbox", "runner", "capability", "config", "corpus"}},
 	{"cmd/tis", []string{"catalog", "approvals", "approvals/sqlstore", "analyze", "report", "intercept", "runner/sandbox", "runner", "signin", "mcpsource", "hosts", "capability", "config", "serve", "telemetry"}},
 	{"examples/tracker", nil},
 	{"examples/embed", []string{"catalog", "runner"}},

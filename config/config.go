@@ -28,8 +28,17 @@ type Config struct {
 	Store       string // DSN; empty for the default
 	Limits      Limits
 	Sandbox     string // required, best_effort or off
+	Lint        Lint
 	Superseded  []capability.Suggestion
 	Warnings    []string
+}
+
+// Lint is what the linter is told. Its codes are the linter's to check.
+type Lint struct {
+	// Disable lists the codes of rules that are off.
+	Disable []string `json:"disable"`
+	// Severity gives rules another severity than their own: info, warning, error.
+	Severity map[string]string `json:"severity"`
 }
 
 // Approval is the config of tool_approval.
@@ -93,6 +102,12 @@ func Load(path string, getenv func(string) (string, bool)) (*Config, error) {
 		}
 		return nil, fmt.Errorf("config %s: %w", path, err)
 	}
+	return Parse(path, raw, getenv)
+}
+
+// Parse is Load for a text that has been read. Paths in it are relative to the
+// folder of the file that it came from.
+func Parse(path string, raw []byte, getenv func(string) (string, bool)) (*Config, error) {
 	r := &reader{file: path, raw: raw, dir: filepath.Dir(path), getenv: getenv, cfg: &Config{}}
 	if err := r.read(); err != nil {
 		return nil, err
@@ -126,6 +141,14 @@ func (r *reader) read() error {
 	}
 	if err := r.rules(root["rules"]); err != nil {
 		return err
+	}
+	if v := root["lint"]; v != nil {
+		if _, err := r.object(v, "$.lint", "disable", "severity"); err != nil {
+			return err
+		}
+		if err := r.decode(v, "$.lint", &r.cfg.Lint); err != nil {
+			return err
+		}
 	}
 	if v := root["limits"]; v != nil {
 		if _, err := r.object(v, "$.limits", "calls", "output_bytes", "result_bytes", "timeout_seconds"); err != nil {
