@@ -21,7 +21,7 @@ import (
 
 const (
 	kills       = 200
-	killedCalls = 4 // allowed calls of each script that is killed
+	killedCalls = 3 // allowed calls of each script that is killed
 )
 
 // However a program dies, no answer is used up without its use being recorded,
