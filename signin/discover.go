@@ -49,7 +49,11 @@ func (w *web) discover(ctx context.Context, s Server) (*place, error) {
 			p.scopes = doc.ScopesSupported
 		}
 	}
-	if p.meta, err = w.issuer(ctx, issuer); err != nil {
+	p.meta, err = w.issuer(ctx, issuer)
+	if errors.Is(err, errNoMetadata) && doc == nil {
+		p.meta, err = fixed(issuer), nil
+	}
+	if err != nil {
 		return nil, fmt.Errorf("its authorization server %s: %w", shown(issuer), err)
 	}
 	if p.scopes != nil && slices.Contains(p.meta.ScopesSupported, "offline_access") && !slices.Contains(p.scopes, "offline_access") {
@@ -58,37 +62,63 @@ func (w *web) discover(ctx context.Context, s Server) (*place, error) {
 	return p, nil
 }
 
-// greeting is a message that every MCP server understands. One that wants a
-// sign-in answers it with a challenge.
-const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tis","version":"1"}}}`
+// greetings are messages that every MCP server understands, up to the first
+// that one which guards its tools only must refuse.
+var greetings = []string{
+	`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tis","version":"1"}}}`,
+	`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+	`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`,
+}
 
 // knock greets the server without a token. refused: it answered 401.
 func (w *web) knock(ctx context.Context, s Server) (challenges []oauthex.Challenge, refused bool, err error) {
+	session := ""
+	for _, greeting := range greetings {
+		resp, err := w.greet(ctx, s, greeting, session)
+		if err != nil {
+			return nil, false, err
+		}
+		resp.Body.Close()
+		if id := resp.Header.Get("Mcp-Session-Id"); id != "" && session == "" {
+			session = id
+			defer w.leave(ctx, s, id)
+		}
+		switch {
+		case resp.StatusCode == http.StatusUnauthorized:
+			challenges, err = oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+			if err != nil {
+				challenges = nil // what it says cannot be read; the well-known places are left
+			}
+			return challenges, true, nil
+		case resp.StatusCode >= 300:
+			return nil, false, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// greet sends one message.
+func (w *web) greet(ctx context.Context, s Server, greeting, session string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(greeting))
 	if err != nil {
-		return nil, false, errors.New("its url is not one")
+		return nil, errors.New("its url is not one")
 	}
 	for k, v := range s.Headers {
 		req.Header.Set(k, v)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	if greeting != greetings[0] {
+		req.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+	}
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
 	resp, err := w.reader().Do(req)
 	if err != nil {
-		return nil, false, fmt.Errorf("it cannot be reached: %w", bare(err))
+		return nil, fmt.Errorf("it cannot be reached: %w", bare(err))
 	}
-	resp.Body.Close()
-	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
-		w.leave(ctx, s, id)
-	}
-	if resp.StatusCode != http.StatusUnauthorized {
-		return nil, false, nil
-	}
-	challenges, err = oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
-	if err != nil {
-		challenges = nil // what it says cannot be read; the well-known places are left
-	}
-	return challenges, true, nil
+	return resp, nil
 }
 
 // leave ends a session that the greeting began.
@@ -193,6 +223,16 @@ func canonical(u *url.URL) string {
 	return c.String()
 }
 
+var errNoMetadata = errors.New("it has no metadata")
+
+// fixed are the places that the first version of the protocol's chapter names
+// for a server that is its own authorization server and has no documents at all.
+func fixed(origin string) *oauthex.AuthServerMeta {
+	return &oauthex.AuthServerMeta{
+		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token", RegistrationEndpoint: origin + "/register",
+	}
+}
+
 // issuer reads an authorization server's document on itself.
 func (w *web) issuer(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	u, err := url.Parse(issuer)
@@ -207,7 +247,7 @@ func (w *web) issuer(ctx context.Context, issuer string) (*oauthex.AuthServerMet
 	case err != nil:
 		return nil, bare(err)
 	case meta == nil:
-		return nil, errors.New("it has no metadata")
+		return nil, errNoMetadata
 	case !slices.Contains(meta.CodeChallengeMethodsSupported, "S256"):
 		return nil, errors.New("it does not offer PKCE with S256")
 	case len(meta.ResponseTypesSupported) > 0 && !slices.Contains(meta.ResponseTypesSupported, "code"):

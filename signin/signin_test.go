@@ -322,3 +322,30 @@ func TestAServerThatIsItsOwnAuthorizationServer(t *testing.T) {
 	assert.WithinDuration(t, time.Now().Add(time.Hour), state.Expires, time.Minute)
 	assert.False(t, state.Renewable)
 }
+
+// A server may greet everyone and guard only its tools: it is greeted until it
+// says what it wants.
+func TestAServerThatGuardsOnlyItsTools(t *testing.T) {
+	w, st, s := world(t)
+	next := w.MCP.Config.Handler
+	w.MCP.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		if r.URL.Path == "/mcp" && !strings.Contains(string(body), "tools/list") {
+			rw.Header().Set("Mcp-Session-Id", "s1")
+			if r.Method == http.MethodDelete && r.Header.Get("Mcp-Session-Id") == "s1" {
+				w.Change(func(w *signintest.World) { w.Counts["left"]++ })
+			}
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	w.Change(func(w *signintest.World) { w.Scope = "only the challenge says so" })
+	var seen string
+	_, err := st.Login(t.Context(), s, func(address string) { seen = address; go browse(address) })
+	require.NoError(t, err)
+	u, err := url.Parse(seen)
+	require.NoError(t, err)
+	assert.Equal(t, "only the challenge says so", u.Query().Get("scope"))
+	assert.Equal(t, 1, w.Count("left"), "the session that the greeting began is over")
+}

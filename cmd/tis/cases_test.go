@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 		growing()
 		os.Exit(0)
 	}
+	if os.Getenv(asClient) != "" {
+		os.Exit(conformanceClient())
+	}
 	if os.Getenv(asLibrary) != "" {
 		library()
 		os.Exit(0)

@@ -53,7 +53,7 @@ func (c *loginCommand) Run(ctx context.Context, p *program) error {
 
 // tryServer shows that the server takes the token.
 func (p *program) tryServer(ctx context.Context, cfg mcpsource.ServerConfig, store *signin.Store) error {
-	pool := mcpsource.NewPool([]mcpsource.ServerConfig{cfg}, mcpsource.Options{SignIns: store})
+	pool := mcpsource.NewPool([]mcpsource.ServerConfig{cfg}, mcpsource.Options{Version: version(), SignIns: store})
 	defer pool.Close()
 	tools, err := pool.Raw(ctx, cfg.Name)
 	if err != nil {
@@ -142,9 +142,9 @@ func (p *program) signIns() (*signin.Store, error) {
 func (p *program) poolOptions() mcpsource.Options {
 	store, err := p.signIns()
 	if err != nil { // then nobody has signed in to anything
-		return mcpsource.Options{}
+		return mcpsource.Options{Version: version()}
 	}
-	return mcpsource.Options{SignIns: store}
+	return mcpsource.Options{Version: version(), SignIns: store}
 }
 
 // openBrowser opens a page in the person's browser.
