@@ -30,6 +30,9 @@ type Options struct {
 	// Dir is the working directory, which must exist and be writable. A script
 	// reaches no file outside it and its own temp directory.
 	Dir string
+	// Private are folders that no script may reach: a Dir above, below or in one
+	// is refused as long as there is anything in it.
+	Private []string
 	// Env are further variables ("KEY=value") for scripts and utilities.
 	Env []string
 	// Utilities lets scripts start the host's text and file utilities, confined
@@ -85,6 +88,9 @@ func New(o Options) (*Runner, error) {
 	}
 	if err := writable(dir); err != nil {
 		return nil, fmt.Errorf("working directory %s cannot be written: %w", dir, err)
+	}
+	if err := keepsPrivate(dir, o.Private); err != nil {
+		return nil, err
 	}
 	o.Dir = dir
 	setDefault(&o.Timeout, 2*time.Minute)

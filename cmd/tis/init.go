@@ -29,7 +29,7 @@ func (c *initCommand) Run(p *program) error {
 	if err != nil {
 		return usagef("no place for the backup: set HOME or XDG_STATE_HOME")
 	}
-	backups := filepath.Join(state, "tis", "init")
+	backups := filepath.Join(state, "tis", "init") // see private
 	if c.Undo {
 		return c.undo(p, backups)
 	}

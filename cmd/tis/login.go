@@ -135,7 +135,18 @@ func (p *program) signIns() (*signin.Store, error) {
 	if err != nil {
 		return nil, errors.New("no place for the sign-ins: set HOME or XDG_STATE_HOME")
 	}
-	return signin.NewStore(filepath.Join(dir, "tis", "signins")), nil
+	return signin.NewStore(signInFolder(dir)), nil
+}
+
+func signInFolder(state string) string { return filepath.Join(state, "tis", "signins") }
+
+// private are the folders that hold secrets and that no script may reach.
+func (p *program) private() []string {
+	state, err := p.stateDir()
+	if err != nil {
+		return nil
+	}
+	return []string{signInFolder(state), filepath.Join(state, "tis", "init")}
 }
 
 // poolOptions are the options of every pool of servers.

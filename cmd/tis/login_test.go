@@ -72,11 +72,18 @@ func (p *place) login(args ...string) (exit int, said, stderr string) {
 
 const whoami = "tools docs whoami"
 
+// work is a folder for scripts.
+func (p *place) work() string {
+	p.t.Helper()
+	require.NoError(p.t, os.MkdirAll(p.file("work"), 0o700))
+	return p.file("work")
+}
+
 // script writes a script and runs it.
 func (p *place) script(text string) (exit int, stdout, stderr string) {
 	p.t.Helper()
 	p.write("script.sh", text)
-	return p.run("run", "-c", p.file("tis.json"), "--dir", p.dir, p.file("script.sh"))
+	return p.run("run", "-c", p.file("tis.json"), "--dir", p.work(), p.file("script.sh"))
 }
 
 func TestSigningInAndOut(t *testing.T) {
@@ -153,7 +160,7 @@ func TestProcessesThatRefreshAtOnce(t *testing.T) {
 		var all []*exec.Cmd
 		var outs [4]bytes.Buffer
 		for i := range outs {
-			cmd := p.command("run", "-c", p.file("tis.json"), "--dir", p.dir, p.file("script.sh"))
+			cmd := p.command("run", "-c", p.file("tis.json"), "--dir", p.work(), p.file("script.sh"))
 			cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
 			require.NoError(t, cmd.Start())
 			all = append(all, cmd)
@@ -254,4 +261,21 @@ func (p *place) write(name, text string) {
 	p.t.Helper()
 	require.NoError(p.t, os.MkdirAll(filepath.Dir(p.file(name)), 0o700))
 	require.NoError(p.t, os.WriteFile(p.file(name), []byte(text), 0o600))
+}
+
+// A script must not read the tokens: it does not run in a folder above them.
+func TestNoScriptRunsWhereItReachesTheSignIns(t *testing.T) {
+	p, _ := guarded(t)
+	p.write("script.sh", "cat .local/state/tis/signins/*.json")
+	run := func() (int, string, string) {
+		return p.run("run", "-c", p.file("tis.json"), "--dir", p.dir, p.file("script.sh"))
+	}
+	_, _, stderr := run()
+	assert.NotContains(t, stderr, "run it in another folder", "there is nothing to read yet")
+	exit, _, stderr := p.login()
+	require.Equal(t, 0, exit, stderr)
+	exit, stdout, stderr := run()
+	assert.Equal(t, exitUsage, exit)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "a script there could read "+p.file(".local/state/tis/signins"))
 }

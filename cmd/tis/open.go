@@ -46,6 +46,8 @@ type tools struct {
 	cfg  *config.Config
 	pool *mcpsource.Pool
 	top  []*catalog.Tool
+	// private are folders that no script may reach.
+	private []string
 }
 
 // openTools starts the servers and waits for them, with a spinner on a terminal.
@@ -58,7 +60,7 @@ func (p *program) openTools(ctx context.Context, path string) (*tools, error) {
 	for _, s := range cfg.Servers {
 		servers = append(servers, serverConfig(s))
 	}
-	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, p.poolOptions())}
+	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, p.poolOptions()), private: p.private()}
 	for _, l := range cfg.Tools {
 		l.Tool.Executor = mcpsource.CommandExecutor(l.Command, p.localEnv())
 		t.top = append(t.top, l.Tool)

@@ -96,7 +96,7 @@ t=burn; tools lib $t
 	assert.Equal(t, 1, exit)
 	assert.Equal(t, "The guide.\nThe guide.\nQuoted.\nnone: 1\n", stdout, stderr)
 	assert.Contains(t, stderr, "tools: saved tool-images/resource-1.png\n")
-	assert.Equal(t, "\x89PNG", p.readText("tool-images/resource-1.png"))
+	assert.Equal(t, "\x89PNG", p.readText("work/tool-images/resource-1.png"))
 	assert.Contains(t, stderr, "tools: to read it: tools lib --resource docs://guide\n")
 	assert.Contains(t, stderr, `tools: to read it: tools lib --resource 'docs://it'\''s'`+"\n")
 	assert.Contains(t, stderr, `{"error":{"code":"tool_error"`)

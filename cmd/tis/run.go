@@ -85,7 +85,7 @@ func checkSandbox(mode string) error {
 // options fills in the limits of the command line and the config.
 func (c *runCommand) options(p *program, t *tools, o runner.Options) runner.Options {
 	l := t.cfg.Limits
-	o.Dir, o.Utilities = c.Dir, true
+	o.Dir, o.Private, o.Utilities = c.Dir, t.private, true
 	o.Timeout = time.Duration(l.TimeoutSeconds) * time.Second
 	if c.Timeout > 0 {
 		o.Timeout = c.Timeout

@@ -104,7 +104,7 @@ const startPatience = 5 * time.Second
 func serveRunner(t *tools) runner.Options {
 	l := t.cfg.Limits
 	return runner.Options{
-		Utilities: true, Timeout: time.Duration(l.TimeoutSeconds) * time.Second,
+		Private: t.private, Utilities: true, Timeout: time.Duration(l.TimeoutSeconds) * time.Second,
 		MaxCalls: l.Calls, MaxOutput: l.OutputBytes, MaxResult: l.ResultBytes, MaxMemory: 2 << 30,
 	}
 }
