@@ -10,6 +10,6 @@
 // A server's fault is its own: it never hides another server, never outlives
 // Close, and never takes more memory than one message may have. What servers
 // ask of us in turn (sampling, elicitation, roots) is refused, unless the config
-// names roots. The package
-// knows nothing of scripts or approvals. Start reading at Pool.
+// names roots. The package knows nothing of scripts or approvals. Start reading
+// at Pool.
 package mcpsource
