@@ -23,9 +23,8 @@ func isError(v any) bool {
 
 // describe is a value as messages show it: its type and how it begins.
 func (o *order) describe(v any) string {
-	p := printer{order: o, limit: 16}
-	p.write(v, 0)
-	return gojq.TypeOf(v) + " (" + shorten(string(p.buf)) + ")"
+	text, _ := o.text(v, 16)
+	return gojq.TypeOf(v) + " (" + shorten(text) + ")"
 }
 
 func shorten(s string) string {

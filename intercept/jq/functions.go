@@ -1,12 +1,10 @@
 package jq
 
 import (
+	"context"
 	"encoding/base32"
-	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
-	"slices"
 	"strings"
 
 	"github.com/itchyny/gojq"
@@ -18,6 +16,7 @@ func (r *run) functions() []gojq.CompilerOption {
 	o := r.order
 	list := []gojq.CompilerOption{
 		gojq.WithIterFunction("_o_keys", 0, 0, func(v any, _ []any) gojq.Iter { return o.walk(v) }),
+		gojq.WithIterFunction("_o_spots", 0, 0, func(v any, _ []any) gojq.Iter { return &groupsIter{v.(*substitution)} }),
 		gojq.WithIterFunction("_o_inputs", 0, 0, func(any, []any) gojq.Iter { return &inputIter{r} }),
 		gojq.WithIterFunction("_o_built", 0, 0, func(v any, _ []any) gojq.Iter {
 			if s := v.(*streamed); s.ready {
@@ -27,26 +26,22 @@ func (r *run) functions() []gojq.CompilerOption {
 		}),
 	}
 	for name, f := range map[string]func(v any) any{
-		"_o_object": object,
-		"_o_list":   o.list,
-		"_o_shallow": func(v any) any {
-			if !shallow(v) {
-				return errTooDeep
-			}
-			return v
-		},
+		"_o_object":         object,
+		"_o_list":           o.list,
+		"_o_passable":       passable,
+		"_o_short":          shortText,
+		"_o_splittable":     splittable,
+		"_o_transposable":   transposable,
+		"_o_negated":        o.negated,
+		"_o_substituted":    func(v any) any { return v.(*substitution).results() },
 		"_o_input":          func(any) any { return r.input() },
 		"_o_edit":           func(v any) any { return newEdit(o, v) },
 		"_o_done":           func(v any) any { return v.(*edit).done() },
-		"_o_both_objects":   bothObjects,
-		"_o_both_huge":      bothHuge,
-		"_o_product":        product,
-		"_o_merge":          func(v any) any { return o.merge(v.([]any)) },
-		"_o_sum":            o.sum,
-		"_o_tojson":         func(v any) any { return o.text(v) },
+		"_o_sum":            func(v any) any { return o.sum(r.ctx, v) },
+		"_o_tojson":         o.tojson,
 		"_o_tostring":       o.tostring,
-		"_o_fromjson":       o.fromjson,
-		"_o_tonumber":       o.tonumber,
+		"_o_fromjson":       func(v any) any { return o.fromjson(r.ctx, v) },
+		"_o_tonumber":       func(v any) any { return o.tonumber(r.ctx, v) },
 		"_o_from_entries":   o.fromEntries,
 		"_o_captures":       o.captures,
 		"_o_base32":         func(v any) any { return base32.StdEncoding.EncodeToString([]byte(v.(string))) },
@@ -58,8 +53,8 @@ func (r *run) functions() []gojq.CompilerOption {
 		"input_line_number": func(any) any { return r.in.line },
 		"get_search_list":   func(any) any { return r.searchList() },
 		"lgamma_r":          lgammaR,
-		"debug":             func(v any) any { r.note(o.text([]any{"DEBUG:", v}) + "\n"); return v },
-		"stderr":            func(v any) any { r.note(o.plainText(v)); return v },
+		"debug":             func(v any) any { r.show([]any{"DEBUG:", v}, "\n"); return v },
+		"stderr":            func(v any) any { r.show(v, ""); return v },
 	} {
 		list = append(list, gojq.WithFunction(name, 0, 0, func(v any, _ []any) any { return f(v) }))
 	}
@@ -68,23 +63,34 @@ func (r *run) functions() []gojq.CompilerOption {
 		"_o_drop":       func(v, p any) any { e := v.(*edit); e.dropped = append(e.dropped, p); return e },
 		"_o_add_step":   func(v, event any) any { return v.(*streamed).add(event) },
 		"_o_delpaths":   o.delpaths,
+		"_o_split":      func(v, sep any) any { return splitText(v, sep) },
+		"_o_pattern":    pattern,
+		"_o_joinable":   joinable,
+		"_o_contains":   func(v, x any) any { return r.contains(v, x) },
+		"_o_places":     func(v, x any) any { return r.places(v, x) },
+		"_o_replace":    func(v, text any) any { return v.(*substitution).replace(o, text) },
 		"_o_check_path": o.checkPath,
 		"_o_ordered":    func(v, keys any) any { o.ordered(v, keys.([]any)); return v },
 	} {
 		list = append(list, gojq.WithFunction(name, 1, 1, func(v any, args []any) any { return f(v, args[0]) }))
 	}
 	for name, f := range map[string]func(v, a, b any) any{
-		"_o_add":     func(_, a, b any) any { return o.add(a, b) },
-		"_o_both":    func(_, a, b any) any { return []any{a, b} },
-		"_o_sub":     func(_, a, b any) any { return o.subtract(a, b) },
-		"_o_eq":      compare(func(c int) bool { return c == 0 }),
-		"_o_ne":      compare(func(c int) bool { return c != 0 }),
-		"_o_lt":      compare(func(c int) bool { return c < 0 }),
-		"_o_le":      compare(func(c int) bool { return c <= 0 }),
-		"_o_gt":      compare(func(c int) bool { return c > 0 }),
-		"_o_ge":      compare(func(c int) bool { return c >= 0 }),
-		"_o_put":     put,
-		"_o_setpath": o.setpath,
+		"_o_add":          func(_, a, b any) any { return o.add(a, b) },
+		"_o_mul":          func(_, a, b any) any { return o.multiply(r.ctx, a, b) },
+		"_o_div":          func(_, a, b any) any { return o.divide(a, b) },
+		"_o_test":         r.test,
+		"_o_match":        r.matchList,
+		"_o_pieces":       r.pieces,
+		"_o_substitution": r.substitution,
+		"_o_sub":          func(_, a, b any) any { return o.subtract(a, b) },
+		"_o_eq":           func(_, a, b any) any { return compare(a, b, func(c int) bool { return c == 0 }) },
+		"_o_ne":           func(_, a, b any) any { return compare(a, b, func(c int) bool { return c != 0 }) },
+		"_o_lt":           func(_, a, b any) any { return compare(a, b, func(c int) bool { return c < 0 }) },
+		"_o_le":           func(_, a, b any) any { return compare(a, b, func(c int) bool { return c <= 0 }) },
+		"_o_gt":           func(_, a, b any) any { return compare(a, b, func(c int) bool { return c > 0 }) },
+		"_o_ge":           func(_, a, b any) any { return compare(a, b, func(c int) bool { return c >= 0 }) },
+		"_o_put":          put,
+		"_o_setpath":      o.setpath,
 	} {
 		list = append(list, gojq.WithFunction(name, 2, 2, func(v any, args []any) any { return f(v, args[0], args[1]) }))
 	}
@@ -153,25 +159,30 @@ func (o *order) tostring(v any) any {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return o.text(v)
+	return o.tojson(v)
 }
 
-// plainText is a string as it is, and any other value as JSON.
-func (o *order) plainText(v any) string { return o.tostring(v).(string) }
+func (o *order) tojson(v any) any {
+	text, err := o.text(v, maxText)
+	if err != nil {
+		return err
+	}
+	return text
+}
 
-func (o *order) fromjson(v any) any {
+func (o *order) fromjson(ctx context.Context, v any) any {
 	s, ok := v.(string)
 	if !ok {
 		return faultf("%s only strings can be parsed", o.describe(v))
 	}
-	got, err := parseOne(o, s)
+	got, err := parseOne(ctx, o, s)
 	if err != nil {
 		return err
 	}
 	return got
 }
 
-func (o *order) tonumber(v any) any {
+func (o *order) tonumber(ctx context.Context, v any) any {
 	if _, ok := value(v); ok {
 		return v
 	}
@@ -179,7 +190,7 @@ func (o *order) tonumber(v any) any {
 	if !ok {
 		return faultf("%s cannot be parsed as a number", o.describe(v))
 	}
-	got, err := parseOne(o, s)
+	got, err := parseOne(ctx, o, s)
 	if err != nil {
 		return err
 	}
@@ -289,7 +300,7 @@ func (o *order) fromEntries(v any) any {
 		case []any, map[string]any:
 			return faultf("Cannot use %s as object key", o.describe(k))
 		}
-		key := o.plainText(k)
+		key, _ := o.tostring(k).(string)
 		if _, have := m[key]; !have {
 			keys = append(keys, key)
 		}
@@ -301,7 +312,8 @@ func (o *order) fromEntries(v any) any {
 
 // captures makes an object of the named groups of a match.
 func (o *order) captures(v any) any {
-	list, _ := v.([]any)
+	found, _ := v.(map[string]any)
+	list, _ := found["captures"].([]any)
 	m, keys := map[string]any{}, []string{}
 	for _, c := range list {
 		c, _ := c.(map[string]any)
@@ -342,153 +354,4 @@ func lgammaR(v any) any {
 	}
 	g, sign := math.Lgamma(f)
 	return []any{g, sign}
-}
-
-// add is l + r.
-func (o *order) add(l, r any) any {
-	switch l := l.(type) {
-	case nil:
-		return r
-	case string:
-		if r, ok := r.(string); ok {
-			if len(l)+len(r) > maxText {
-				return errTextTooLong
-			}
-			return l + r
-		}
-	case []any:
-		if r, ok := r.([]any); ok {
-			if len(l)+len(r) > maxElements {
-				return errListTooLong
-			}
-			return append(l[:len(l):len(l)], r...)
-		}
-	case map[string]any:
-		if r, ok := r.(map[string]any); ok {
-			return o.union(l, r)
-		}
-	case int, float64, *big.Int, json.Number:
-		if y, ok := value(r); ok {
-			x, _ := value(l)
-			return plus(x, y)
-		}
-	}
-	if r == nil {
-		return l
-	}
-	return faultf("%s and %s cannot be added", o.describe(l), o.describe(r))
-}
-
-// subtract is l - r.
-func (o *order) subtract(l, r any) any {
-	if x, ok := value(l); ok {
-		if y, ok := value(r); ok {
-			return plus(x, negative(y))
-		}
-	}
-	a, ok1 := l.([]any)
-	b, ok2 := r.([]any)
-	switch {
-	case !ok1 || !ok2:
-		return faultf("%s and %s cannot be subtracted", o.describe(l), o.describe(r))
-	case !shallow(l) || !shallow(r):
-		return errTooDeep
-	}
-	left := []any{}
-	for _, x := range a {
-		if !slices.ContainsFunc(b, func(y any) bool { return gojq.Compare(x, y) == 0 }) {
-			left = append(left, x)
-		}
-	}
-	return left
-}
-
-func (o *order) union(maps ...map[string]any) map[string]any {
-	n := 0
-	for _, m := range maps {
-		n += len(m)
-	}
-	all, keys := make(map[string]any, n), make([]string, 0, n)
-	for _, m := range maps {
-		for _, k := range o.keys(m) {
-			if _, have := all[k]; !have {
-				keys = append(keys, k)
-			}
-			all[k] = m[k]
-		}
-	}
-	o.remember(all, keys)
-	return all
-}
-
-// sum adds up the members of an array or object. Runs of one type are added at
-// once.
-func (o *order) sum(v any) any {
-	list, ok := o.members(v)
-	if !ok {
-		return faultf("Cannot iterate over %s", o.describe(v))
-	}
-	var total any
-	for i := 0; i < len(list) && !isError(total); {
-		part, n := o.sumRun(list[i:])
-		total = o.add(total, part)
-		i += n
-	}
-	return total
-}
-
-func (o *order) sumRun(list []any) (any, int) {
-	n := 1
-	switch list[0].(type) {
-	case string:
-		var b strings.Builder
-		n = runOf(list, func(s string) { b.WriteString(s) })
-		return b.String(), n
-	case []any:
-		all := []any{}
-		n = runOf(list, func(l []any) { all = append(all, l...) })
-		return all, n
-	case map[string]any:
-		var maps []map[string]any
-		n = runOf(list, func(m map[string]any) { maps = append(maps, m) })
-		if n > 1 {
-			return o.union(maps...), n
-		}
-	}
-	return list[0], n
-}
-
-func runOf[T any](list []any, each func(T)) int {
-	for i, v := range list {
-		t, ok := v.(T)
-		if !ok {
-			return i
-		}
-		each(t)
-	}
-	return len(list)
-}
-
-func bothObjects(v any) any {
-	pair := v.([]any)
-	_, l := pair[0].(map[string]any)
-	_, r := pair[1].(map[string]any)
-	return l && r
-}
-
-// merge is l * r of two objects.
-func (o *order) merge(pair []any) any {
-	return o.deep(pair[0].(map[string]any), pair[1].(map[string]any))
-}
-
-func (o *order) deep(l, r map[string]any) map[string]any {
-	all := o.union(l, r)
-	for k, x := range r {
-		a, ok1 := l[k].(map[string]any)
-		b, ok2 := x.(map[string]any)
-		if ok1 && ok2 {
-			all[k] = o.deep(a, b)
-		}
-	}
-	return all
 }

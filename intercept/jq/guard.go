@@ -3,6 +3,7 @@ package jq
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime/metrics"
 	"time"
 
@@ -13,28 +14,27 @@ import (
 // process that it runs in is not its own. So it is stopped when the memory in
 // use has grown this much since it began: what the last collection found
 // alive, and what is in use at all, in bytes. Whatever else runs in the process
-// counts too.
+// counts too: Go does not say who uses what. Between two looks a program can
+// take no more than its steps are bounded to (bounds).
 const (
 	maxLive = 1 << 30
 	maxUsed = 2 << 30
 )
 
-var errMemory = errors.New("the program takes too much memory")
+// maxStack bounds what a program has on its stacks: values, calls and the
+// places to go back to, those of one run alone.
+const maxStack = 1 << 22
 
-// What doubles grows faster than anybody can watch, so what + makes is bounded
-// by itself: the bytes of a string, the elements of an array.
-const (
-	maxText     = 256 << 20
-	maxElements = 1 << 24
-
-	errTextTooLong = fault("the string is too long")
-	errListTooLong = fault("the array is too long")
+// What a program is stopped with.
+var (
+	errMemory = errors.New("the program takes too much memory")
+	errStack  = errors.New("the program calls itself too deeply")
 )
 
 // guard watches over the memory until stop is called. The context that it
 // gives is cancelled with errMemory.
-func guard(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
+func guard(parent context.Context) (ctx context.Context, cancel context.CancelCauseFunc, stop func()) {
+	ctx, cancel = context.WithCancelCause(parent)
 	done := make(chan struct{})
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
@@ -55,63 +55,43 @@ func guard(parent context.Context) (ctx context.Context, stop func()) {
 			}
 		}
 	}()
-	return ctx, func() {
+	return ctx, cancel, func() {
 		cancel(nil)
 		<-done
 	}
 }
 
-const errTooDeep = fault("value nested too deeply")
-
-// shallow reports whether values are nested no deeper than what can be read.
-// Comparing is recursive in gojq, and a program can build a value of any depth.
-func shallow(values ...any) bool {
-	type level struct {
-		v     any
-		depth int
-	}
-	var todo []level
-	visit := func(v any, depth int) {
-		switch c := v.(type) {
-		case []any:
-			if len(c) > 0 {
-				todo = append(todo, level{v, depth})
-			}
-		case map[string]any:
-			if len(c) > 0 {
-				todo = append(todo, level{v, depth})
-			}
-		}
-	}
-	for _, v := range values {
-		visit(v, 1)
-	}
-	for len(todo) > 0 {
-		l := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if l.depth > maxDepth+1 {
-			return false
-		}
-		switch c := l.v.(type) {
-		case []any:
-			for _, x := range c {
-				visit(x, l.depth+1)
-			}
-		case map[string]any:
-			for _, x := range c {
-				visit(x, l.depth+1)
-			}
-		}
-	}
-	return true
+// meter is the context that a program runs in. gojq asks it before every step
+// whether it is done, and it looks at the stacks now and then.
+type meter struct {
+	context.Context
+	cancel context.CancelCauseFunc
+	steps  int
+	stacks []reflect.Value // slices of gojq's
 }
 
-// compare stands for an operator that compares.
-func compare(test func(order int) bool) func(v, l, r any) any {
-	return func(_, l, r any) any {
-		if !shallow(l) || !shallow(r) {
-			return errTooDeep
-		}
-		return test(gojq.Compare(l, r))
+// watch makes it look at the stacks of a running program.
+func (m *meter) watch(program gojq.Iter) {
+	env := reflect.Indirect(reflect.ValueOf(program))
+	if env.Kind() != reflect.Struct {
+		return
 	}
+	for _, name := range [...]string{"stack", "paths", "scopes"} {
+		if s := env.FieldByName(name); s.IsValid() && s.Kind() == reflect.Pointer {
+			m.stacks = append(m.stacks, s.Elem().FieldByName("data"))
+		}
+	}
+	m.stacks = append(m.stacks, env.FieldByName("forks"))
+}
+
+// Done is that of the context.
+func (m *meter) Done() <-chan struct{} {
+	if m.steps++; m.steps%4096 == 0 {
+		for _, s := range m.stacks {
+			if s.IsValid() && s.Len() > maxStack {
+				m.cancel(errStack)
+			}
+		}
+	}
+	return m.Context.Done()
 }

@@ -30,7 +30,7 @@ const (
 // far as the program asks for. When ctx is done it returns soon with 5, also
 // while it waits for input. It never panics.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string, open func(name string) (io.ReadCloser, error)) (exit int) {
-	r := &run{ctx: ctx, out: bufio.NewWriterSize(stdout, 32<<10), stderr: stderr, order: newOrder(), open: open, loaded: map[string]*gojq.Query{}}
+	r := &run{ctx: ctx, out: bufio.NewWriterSize(stdout, 32<<10), stderr: stderr, order: newOrder(), open: open, loaded: map[string]*gojq.Query{}, regexps: regexps{}}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(stderr, "jq: error: %v\n", p)
@@ -57,19 +57,21 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 
 // run is one invocation.
 type run struct {
-	ctx    context.Context
-	opt    *options
-	out    *bufio.Writer
-	stderr io.Writer
-	order  *order
-	open   opener
-	in     *inputs
-	loaded map[string]*gojq.Query // modules
+	cancel  context.CancelCauseFunc // of ctx
+	ctx     context.Context
+	opt     *options
+	out     *bufio.Writer
+	stderr  io.Writer
+	order   *order
+	open    opener
+	in      *inputs
+	loaded  map[string]*gojq.Query // modules
+	regexps regexps
 }
 
 func (r *run) main(stdin io.Reader, env []string) int {
 	var stop func()
-	r.ctx, stop = guard(r.ctx)
+	r.ctx, r.cancel, stop = guard(r.ctx)
 	defer stop()
 	text := r.opt.program
 	if r.opt.fromFile {
@@ -205,7 +207,9 @@ func (r *run) loop(code *gojq.Code, values []any, p *printer) int {
 
 // process runs the program on one input.
 func (r *run) process(code *gojq.Code, v any, values []any, p *printer) (how outcome, exit int) {
-	iter := code.RunWithContext(r.ctx, v, values...)
+	m := &meter{Context: r.ctx, cancel: r.cancel}
+	iter := code.RunWithContext(m, v, values...)
+	m.watch(iter)
 	for {
 		v, ok := iter.Next()
 		if !ok {
@@ -221,14 +225,14 @@ func (r *run) process(code *gojq.Code, v any, values []any, p *printer) (how out
 		case r.ctx.Err() != nil:
 			return stopped, r.interrupted()
 		case errors.As(err, &halt):
-			if v := halt.Value(); v != nil {
-				text := r.order.plainText(v)
-				if _, str := v.(string); !str {
-					text += "\n"
-				}
-				r.note(text)
+			switch v := halt.Value().(type) {
+			case nil:
+			case string:
+				r.show(v, "")
+			default:
+				r.show(v, "\n")
 			}
-			return stopped, halt.ExitCode()
+			return stopped, halt.ExitCode() & 0xff
 		case !bad && !errors.Is(err, errNUL):
 			return stopped, exitPipe
 		default:
@@ -243,7 +247,7 @@ func (r *run) process(code *gojq.Code, v any, values []any, p *printer) (how out
 
 // interrupted is the exit code when the context is done.
 func (r *run) interrupted() int {
-	if err := context.Cause(r.ctx); errors.Is(err, errMemory) {
+	if err := context.Cause(r.ctx); errors.Is(err, errMemory) || errors.Is(err, errStack) {
 		r.say("jq: error: %v", err)
 	}
 	return exitError
@@ -257,7 +261,8 @@ func (r *run) complain(err error) {
 			r.say("jq: error (at %s): %s", at, s)
 			return
 		}
-		r.say("jq: error (at %s) (not a string): %s", at, r.order.text(v.Value()))
+		r.note(fmt.Sprintf("jq: error (at %s) (not a string): ", at))
+		r.show(v.Value(), "\n")
 		return
 	}
 	r.say("jq: error (at %s): %s", at, wording(err.Error()))
@@ -278,7 +283,7 @@ func (r *run) write(p *printer, v any) error {
 		if r.opt.seq && !raw {
 			r.out.WriteByte(rs)
 		}
-		if err := p.print(r.out, v); err != nil {
+		if err := p.print(untilDone{r.ctx, r.out}, v); err != nil {
 			return err
 		}
 	}
@@ -318,6 +323,32 @@ func (r *run) say(format string, args ...any) { r.note(fmt.Sprintf(format, args.
 func (r *run) note(text string) {
 	r.out.Flush()
 	io.WriteString(r.stderr, text)
+}
+
+// show prints a value on stderr, a string as it is, and end behind it.
+func (r *run) show(v any, end string) {
+	r.out.Flush()
+	if s, ok := v.(string); ok {
+		io.WriteString(r.stderr, s+end)
+		return
+	}
+	p := printer{order: r.order}
+	if p.print(untilDone{r.ctx, r.stderr}, v) == nil {
+		io.WriteString(r.stderr, end)
+	}
+}
+
+// untilDone writes to w until ctx is done.
+type untilDone struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (u untilDone) Write(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.w.Write(b)
 }
 
 func (r *run) openFile(name string) (io.ReadCloser, error) {

@@ -195,11 +195,7 @@ func plus(l, r any) any {
 		g, _ := gojq.ToFloat64(r)
 		return f + g
 	}
-	s := new(big.Int).Add(x, y)
-	if s.IsInt64() {
-		return int(s.Int64())
-	}
-	return s
+	return small(new(big.Int).Add(x, y))
 }
 
 // negative is -v.
@@ -266,23 +262,49 @@ func appendFloat(b []byte, f float64) []byte {
 // product is a double, as every number of jq is, and that is infinite.
 const maxBits = 1 << 16
 
-// bothHuge reports whether the product of a pair is an integer beyond maxBits.
-func bothHuge(v any) any {
-	pair := v.([]any)
-	return bits(pair[0])+bits(pair[1]) > maxBits
-}
-
-func bits(v any) int {
-	if b, ok := v.(*big.Int); ok {
-		return b.BitLen()
+// times is l * r of two numbers.
+func times(l, r any) any {
+	a, ok1 := l.(int)
+	b, ok2 := r.(int)
+	if ok1 && ok2 {
+		if p := a * b; b != math.MinInt && (a == 0 || b != -1 && p/a == b) {
+			return p
+		}
 	}
-	return 0
+	x, y := integer(l), integer(r)
+	if x == nil || y == nil || x.BitLen()+y.BitLen() > maxBits {
+		f, _ := gojq.ToFloat64(l)
+		g, _ := gojq.ToFloat64(r)
+		return f * g
+	}
+	return small(new(big.Int).Mul(x, y))
 }
 
-// product is that of a pair of numbers as doubles.
-func product(v any) any {
-	pair := v.([]any)
-	a, _ := gojq.ToFloat64(pair[0])
-	b, _ := gojq.ToFloat64(pair[1])
-	return a * b
+// quotient is l / r of two numbers: an integer when that is exact, nil when r
+// is 0.
+func quotient(l, r any) any {
+	g, _ := gojq.ToFloat64(r)
+	if g == 0 {
+		return nil
+	}
+	a, ok1 := l.(int)
+	b, ok2 := r.(int)
+	if ok1 && ok2 && b != -1 && a%b == 0 {
+		return a / b
+	}
+	if x, y := integer(l), integer(r); x != nil && y != nil && !(ok1 && ok2 && b != -1) {
+		if q, rest := new(big.Int).QuoRem(x, y, new(big.Int)); rest.Sign() == 0 {
+			return small(q)
+		}
+	}
+	f, _ := gojq.ToFloat64(l)
+	return f / g
+}
+
+// small is an int where it is one.
+func small(b *big.Int) any {
+	if b.IsInt64() {
+		return int(b.Int64())
+	}
+	return b
 }

@@ -3,6 +3,7 @@ package jq
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -99,7 +100,7 @@ func (o *optionReader) operand(word string) error {
 	case o.positional == "args":
 		o.options.positional = append(o.options.positional, word)
 	case o.positional == "jsonargs":
-		v, err := parseOne(o.run.order, word)
+		v, err := parseOne(o.run.ctx, o.run.order, word)
 		if err != nil {
 			return usageError("invalid JSON text passed to --jsonargs")
 		}
@@ -241,7 +242,7 @@ func (o *optionReader) variable(option string) error {
 	case "arg":
 		v = validText([]byte(text))
 	case "argjson":
-		if v, err = parseOne(o.run.order, text); err != nil {
+		if v, err = parseOne(o.run.ctx, o.run.order, text); err != nil {
 			return usageError("invalid JSON text passed to --argjson")
 		}
 	default:
@@ -250,7 +251,7 @@ func (o *optionReader) variable(option string) error {
 			return fileError(fmt.Sprintf("Bad JSON in --%s %s %s: Could not open %s: %s", option, name, text, text, reason(err)))
 		}
 		if v = validText([]byte(content)); option == "slurpfile" {
-			if v, err = parseAll(o.run.order, content); err != nil {
+			if v, err = parseText(o.run.ctx, o.run.order, content, math.MaxInt); err != nil {
 				return fileError(fmt.Sprintf("Bad JSON in --%s %s %s: %v", option, name, text, err))
 			}
 		}

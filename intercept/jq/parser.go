@@ -2,6 +2,7 @@ package jq
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf16"
@@ -537,22 +538,48 @@ func hex4(b []byte) (rune, string) {
 	return r, ""
 }
 
-// parseOne reads a text that holds exactly one value.
-func parseOne(o *order, text string) (any, error) {
-	p := newParser(o)
-	p.feed([]byte(text), true)
-	v, ok, err := p.read()
-	if ok && err == nil {
-		if _, more, e := p.read(); e != nil {
-			err = e
-		} else if more {
-			err = parseError("Unexpected extra JSON values")
-		}
-	} else if err == nil {
+// parseOne reads a text that holds exactly one value. It is an error once ctx
+// is done.
+func parseOne(ctx context.Context, o *order, text string) (any, error) {
+	list, err := parseText(ctx, o, text, 2)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil && len(list) == 0:
 		err = parseError("Expected JSON value")
+	case err == nil && len(list) > 1:
+		err = parseError("Unexpected extra JSON values")
 	}
 	if err != nil {
 		return nil, parseError(fmt.Sprintf("%v (while parsing '%s')", err, text))
 	}
-	return v, nil
+	return list[0], nil
+}
+
+// parseText reads all values of a text, or the first most.
+func parseText(ctx context.Context, o *order, text string, most int) ([]any, error) {
+	p := newParser(o)
+	list := []any{}
+	for last := false; !last; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(len(text), 64<<10)
+		last = n == len(text)
+		p.feed([]byte(text[:n]), last)
+		text = text[n:]
+		for {
+			v, ok, err := p.read()
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				break
+			}
+			if list = append(list, v); len(list) == most {
+				return list, nil
+			}
+		}
+	}
+	return list, nil
 }

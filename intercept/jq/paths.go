@@ -263,8 +263,8 @@ func (o *order) remove(v any, paths []any) any {
 			return faultf("Path must be specified as array, not %s", gojq.TypeOf(p))
 		}
 	}
-	if !shallow(paths) {
-		return errTooDeep
+	if _, err := weigh(paths); err != nil {
+		return err
 	}
 	paths = slices.Clone(paths)
 	slices.SortStableFunc(paths, gojq.Compare)

@@ -7,7 +7,6 @@ package jq
 const prelude = `
 def _o_each: if _o_object then _o_keys as $k | .[$k] else .[] end;
 def _o_add_all(f): reduce f as $x (null; _o_add(.; $x));
-def _o_mul(l; r): _o_both(l; r) | if _o_both_objects then _o_merge elif _o_both_huge then _o_product else .[0] * .[1] end;
 
 def _o_assign(p; $v): reduce path(p) as $p (_o_edit; _o_put($p; $v)) | _o_done;
 def _o_modify(p; f):
@@ -17,9 +16,9 @@ def _o_modify(p; f):
     | (($e | _o_get($p) | f) as $v | $e | _o_put($p; $v) | ., break $out), ($e | _o_drop($p)))
   | _o_done;
 def _o_update_add(p; $x): _o_modify(p; _o_add(.; $x));
-def _o_update_sub(p; $x): _o_modify(p; . - $x);
+def _o_update_sub(p; $x): _o_modify(p; _o_sub(.; $x));
 def _o_update_mul(p; $x): _o_modify(p; _o_mul(.; $x));
-def _o_update_div(p; $x): _o_modify(p; . / $x);
+def _o_update_div(p; $x): _o_modify(p; _o_div(.; $x));
 def _o_update_mod(p; $x): _o_modify(p; . % $x);
 def _o_update_alt(p; $x): _o_modify(p; . // $x);
 def _o_getpath($p): getpath($p);
@@ -53,38 +52,59 @@ def all(f): all(_o_each; f);
 def any: any(_o_each; .);
 def any(f): any(_o_each; f);
 def _o_flatten($n): flatten($n);
-def flatten: _o_shallow | _o_list | _o_flatten(infinite);
-def flatten($n): _o_shallow | _o_list | _o_flatten($n);
+def flatten: _o_passable | _o_list | _o_flatten(infinite);
+def flatten($n): _o_passable | _o_list | _o_flatten($n);
 def _o_join($s): join($s);
-def join($s): _o_list | _o_join($s);
+def join($s): _o_list | _o_joinable($s) | _o_join($s);
+def _o_transpose: transpose;
+def transpose: _o_transposable | _o_transpose;
+def _o_explode: explode;
+def explode: _o_splittable | _o_explode;
+def split($s): _o_split($s);
 def _o_sort: sort;
-def sort: _o_shallow | _o_sort;
-def _o_keyed(f): map([f] | _o_shallow);
+def sort: _o_passable | _o_sort;
+def _o_keyed(f): map([f] | _o_passable);
 def sort_by(f): _sort_by(_o_keyed(f));
 def group_by(f): _group_by(_o_keyed(f));
 def unique_by(f): _unique_by(_o_keyed(f));
 def min_by(f): _min_by(_o_keyed(f));
 def max_by(f): _max_by(_o_keyed(f));
 def _o_unique: unique;
-def unique: _o_shallow | _o_unique;
+def unique: _o_passable | _o_unique;
 def _o_min: min;
-def min: _o_shallow | _o_min;
+def min: _o_passable | _o_min;
 def _o_max: max;
-def max: _o_shallow | _o_max;
+def max: _o_passable | _o_max;
 def _o_indices($x): indices($x);
-def indices($x): _o_shallow | _o_indices($x | _o_shallow);
+def indices($x): if type == "array" and ($x | type) == "array" then _o_places($x) else _o_indices($x) end;
 def index($x): indices($x) | .[0];
 def rindex($x): indices($x) | .[-1:][0];
-def _o_contains($x): contains($x);
-def contains($x): _o_shallow | _o_contains($x | _o_shallow);
+def contains($x): _o_contains($x);
 def inside($x): . as $v | $x | contains($v);
 def IN(s): any(_o_eq(s; .); .);
 def IN(src; s): any(_o_eq(src; s); .);
 def INDEX(stream; f): reduce stream as $row ({} | _o_edit; _o_put([$row | f | _o_tostring]; $row)) | _o_done;
 def INDEX(f): INDEX(_o_each; f);
 def JOIN($idx; f): [_o_each | [., $idx[f]]];
-def capture($re; $flags): match($re; $flags) | .captures | _o_captures;
-def capture($re): match($re) | .captures | _o_captures;
+def match($re; $flags): _o_match($re; $flags) | .[];
+def match($re): _o_pattern($re) as [$re, $flags] | match($re; $flags);
+def test($re; $flags): _o_test($re; $flags);
+def test($re): _o_pattern($re) as [$re, $flags] | test($re; $flags);
+def capture($re; $flags): match($re; $flags) | _o_captures;
+def capture($re): match($re) | _o_captures;
+def scan($re; $flags): match($re; $flags + "g") | if .captures == [] then .string else [.captures[].string] end;
+def scan($re): scan($re; null);
+def split($re; $flags): _o_pieces($re; $flags + "g");
+def splits($re; $flags): split($re; $flags) | .[];
+def splits($re): splits($re; null);
+def sub($re; f; $flags):
+  _o_substitution($re; $flags) as $s
+  | reduce ($s | _o_spots) as $groups ($s; . as $s | reduce ($groups | f) as $text ($s; _o_replace($text)))
+  | _o_substituted
+  | .[];
+def sub($re; f): sub($re; f; null);
+def gsub($re; f; $flags): sub($re; f; $flags + "g");
+def gsub($re; f): sub($re; f; "g");
 
 def tojson: _o_tojson;
 def tostring: _o_tostring;
@@ -97,7 +117,7 @@ def format($f):
   elif $f == "html" then _o_tostring | _o_html
   elif $f == "base32" then _o_tostring | _o_base32
   elif $f == "base32d" then _o_tostring | _o_base32d
-  elif $f == "csv" or $f == "tsv" or $f == "sh" then _o_format($f)
+  elif $f == "csv" or $f == "tsv" or $f == "sh" then _o_short | _o_format($f)
   else _o_tostring | _o_format($f) end;
 
 def input: _o_input;
@@ -115,6 +135,9 @@ def ltrimstr($s): if type == "string" and ($s | type) == "string" then _o_ltrims
 def rtrimstr($s): if type == "string" and ($s | type) == "string" then _o_rtrimstr($s) else . end;
 def toarray: if type == "array" then . else [.] end;
 def pow10: exp10;
+def gamma: lgamma;
+def _o_reverse: reverse;
+def reverse: if . == null or . == {} then [] else _o_reverse end;
 def get_jq_origin: null;
 def get_prog_origin: ".";
 def have_literal_numbers: true;
@@ -124,8 +147,8 @@ def have_decnum: true;
 // shapes are the orders of the objects that the prelude and gojq make.
 var shapes = [][]string{
 	{"key", "value"},
-	{"offset", "length", "string", "captures"},
-	{"offset", "length", "string", "name"},
+	matchKeys,
+	captureKeys,
 	{"start", "end"},
 	{"file", "line"},
 	{"positional", "named"},

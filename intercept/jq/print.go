@@ -17,9 +17,14 @@ type printer struct {
 	sort   bool
 	ascii  bool
 	colors *colors // nil is monochrome
-	limit  int     // stop soon after so many bytes, when above 0
 	buf    []byte
+	out    io.Writer // takes what is in buf whenever that is enough; nil: nothing does
+	limit  int       // the bytes that buf may hold when there is no out
+	err    error     // of out, or errTextTooLong: nothing more is written
 }
+
+// enough is how much is handed to out at once, in bytes.
+const enough = 32 << 10
 
 // colors holds the escape sequences of null, false, true, numbers, strings,
 // arrays, objects and object keys.
@@ -44,21 +49,45 @@ func readColors(text string) (colors, bool) {
 	return c, true
 }
 
+// print writes a value to w piece by piece: it may print as far more than it
+// takes in memory.
 func (p *printer) print(w io.Writer, v any) error {
-	p.buf = p.buf[:0]
+	p.buf, p.out, p.err = p.buf[:0], w, nil
 	p.write(v, 0)
-	_, err := w.Write(p.buf)
-	if cap(p.buf) > 1<<20 {
-		p.buf = nil
-	}
-	return err
+	p.flush()
+	return p.err
 }
 
-// text is the value in one line, as tojson gives it.
-func (o *order) text(v any) string {
-	p := printer{order: o}
+func (p *printer) flush() {
+	if p.err == nil {
+		_, p.err = p.out.Write(p.buf)
+	}
+	if p.buf = p.buf[:0]; cap(p.buf) > 1<<20 {
+		p.buf = nil
+	}
+}
+
+// full reports whether there is nothing more to write.
+func (p *printer) full() bool {
+	switch {
+	case p.err != nil:
+	case p.out == nil && len(p.buf) > p.limit:
+		p.err = errTextTooLong
+	case p.out != nil && len(p.buf) > enough:
+		p.flush()
+	}
+	return p.err != nil
+}
+
+// text is the value in one line, as tojson gives it. When it is longer than
+// limit bytes it is cut off and there is an error.
+func (o *order) text(v any, limit int) (string, error) {
+	p := printer{order: o, limit: limit}
 	p.write(v, 0)
-	return string(p.buf)
+	if !p.full() {
+		return string(p.buf), nil
+	}
+	return string(p.buf[:min(limit, len(p.buf))]), p.err
 }
 
 func (p *printer) start(kind int) {
@@ -74,7 +103,7 @@ func (p *printer) end() {
 }
 
 func (p *printer) write(v any, depth int) {
-	if p.limit > 0 && len(p.buf) > p.limit {
+	if p.full() {
 		return
 	}
 	if depth > maxDepth {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"regexp"
 	"strconv"
@@ -35,7 +36,7 @@ func (r *run) compile(text string, names []string) (code *gojq.Code, err error) 
 		return nil, err
 	}
 	w := newRewriter(r.order)
-	w.text = text
+	w.text, w.line = text, 1
 	for _, keys := range shapes {
 		r.order.shape(keys)
 	}
@@ -117,17 +118,16 @@ func located(err error, text string) error {
 // location is what $__loc__ stands for. The tree does not say where it is, so
 // each one is taken to be the next in the text.
 func (w *rewriter) location() *gojq.Term {
-	line := 1
-	if i := strings.Index(w.text, "$__loc__"); i >= 0 {
-		line += strings.Count(w.text[:i], "\n")
-		w.text = strings.Repeat("\n", line-1) + w.text[i+len("$__loc__"):]
+	if before, after, ok := strings.Cut(w.text, "$__loc__"); ok {
+		w.line += strings.Count(before, "\n")
+		w.text = after
 	}
 	text := func(s string) *gojq.Query {
 		return of(&gojq.Term{Type: gojq.TermTypeString, Str: &gojq.String{Str: s}})
 	}
 	return &gojq.Term{Type: gojq.TermTypeObject, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 		{Key: "file", Val: text("<top-level>")},
-		{Key: "line", Val: of(&gojq.Term{Type: gojq.TermTypeNumber, Number: strconv.Itoa(line)})},
+		{Key: "line", Val: of(&gojq.Term{Type: gojq.TermTypeNumber, Number: strconv.Itoa(w.line)})},
 	}}}
 }
 
@@ -160,7 +160,7 @@ func (m *modules) LoadJSONWithMeta(name string, meta map[string]any) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return parseAll(m.run.order, text)
+	return parseText(m.run.ctx, m.run.order, text, math.MaxInt)
 }
 
 // preload reads the modules that a program imports, and theirs.
@@ -213,7 +213,7 @@ func (r *run) module(w *rewriter, name string, meta map[string]any) (*gojq.Query
 	if err := r.preload(w, q); err != nil {
 		return nil, err
 	}
-	w.text = text
+	w.text, w.line = text, 1
 	w.query(q)
 	r.loaded[file] = q
 	return q, nil
@@ -262,21 +262,4 @@ func (r *run) readFile(name string, limit int64) (string, error) {
 		err = errors.New("the file is too large")
 	}
 	return string(b), err
-}
-
-// parseAll reads all values of a text.
-func parseAll(o *order, text string) ([]any, error) {
-	p := newParser(o)
-	p.feed([]byte(text), true)
-	list := []any{}
-	for {
-		v, ok, err := p.read()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return list, nil
-		}
-		list = append(list, v)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/itchyny/gojq"
 )
@@ -23,7 +24,8 @@ type rewriter struct {
 	funcs  []gojq.CompilerOption // made for this program
 	checks map[any]string        // names of those that check an index
 	vars   int
-	text   string // of the program, for $__loc__
+	text   string // of the program, from the last $__loc__ on
+	line   int    // where that begins
 	nodes  int    // of the tree, seen so far
 }
 
@@ -52,6 +54,7 @@ var operators = map[gojq.Operator]string{
 	gojq.OpAdd:       "_o_add",
 	gojq.OpSub:       "_o_sub",
 	gojq.OpMul:       "_o_mul",
+	gojq.OpDiv:       "_o_div",
 	gojq.OpEq:        "_o_eq",
 	gojq.OpNe:        "_o_ne",
 	gojq.OpLt:        "_o_lt",
@@ -204,11 +207,28 @@ func (w *rewriter) check(x *gojq.Index) string {
 func (w *rewriter) index(x *gojq.Index) {
 	w.str(x.Str, "text")
 	for _, q := range [...]*gojq.Query{x.Start, x.End} {
-		// A number in an index stays one: gojq knows constant indices by it.
-		if q != nil && (q.Term == nil || q.Term.Type != gojq.TermTypeNumber) {
+		if q != nil && !constant(q.Term) {
 			w.query(q)
 		}
 	}
+	// An array as an index is looked for in the one that is indexed.
+	if q := x.Start; q != nil && !x.IsSlice && !constant(q.Term) && !literal(q.Term) {
+		x.Start = pipe(q, of(call("_o_passable")))
+	}
+}
+
+// constant reports whether t is a number, with or without a minus sign. In an
+// index it stays one: gojq knows constant indices by it.
+func constant(t *gojq.Term) bool {
+	if t != nil && t.Type == gojq.TermTypeUnary && len(t.SuffixList) == 0 {
+		t = t.Unary.Term
+	}
+	return t != nil && t.Type == gojq.TermTypeNumber && len(t.SuffixList) == 0
+}
+
+// literal reports whether t is a string without interpolations.
+func literal(t *gojq.Term) bool {
+	return t != nil && t.Type == gojq.TermTypeString && t.Str.Queries == nil && len(t.SuffixList) == 0
 }
 
 // bare rewrites a term without suffixes.
@@ -239,8 +259,12 @@ func (w *rewriter) bare(t *gojq.Term) *gojq.Term {
 			}
 		}
 	case gojq.TermTypeUnary:
-		if t.Unary.Term.Type != gojq.TermTypeNumber || len(t.Unary.Term.SuffixList) > 0 {
-			t.Unary.Term = w.term(t.Unary.Term)
+		if n := t.Unary.Term; constant(t) && n.Type == gojq.TermTypeNumber && strings.Trim(n.Number, "0.") != "" {
+			break // a negative number
+		}
+		t.Unary.Term = w.term(t.Unary.Term)
+		if t.Unary.Op == gojq.OpSub {
+			return paren(pipe(of(t.Unary.Term), of(call("_o_negated"))))
 		}
 	case gojq.TermTypeFormat:
 		return w.format(t)
@@ -279,18 +303,24 @@ func (w *rewriter) bare(t *gojq.Term) *gojq.Term {
 	return t
 }
 
-// str formats the interpolations of a string.
+// str formats the interpolations of a string and adds everything up.
 func (w *rewriter) str(s *gojq.String, format string) {
-	if s == nil {
+	if s == nil || s.Queries == nil {
 		return
 	}
-	for i, q := range s.Queries {
-		if q.Term != nil && q.Term.Str != nil {
-			continue // literal text between two of them
+	var sum *gojq.Query
+	for _, q := range s.Queries {
+		if q.Term == nil || q.Term.Str == nil { // not literal text between two of them
+			w.query(q)
+			q = of(paren(pipe(q, of(formatted(format)))))
 		}
-		w.query(q)
-		s.Queries[i] = of(paren(pipe(q, of(formatted(format)))))
+		if sum == nil {
+			sum = q
+		} else {
+			sum = of(call("_o_add", sum, q))
+		}
 	}
+	s.Queries = []*gojq.Query{of(paren(sum))}
 }
 
 func formatted(format string) *gojq.Term {
