@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tools-in-shell/tis/analyze/lint"
+	"github.com/tools-in-shell/tis/approvals"
 	"github.com/tools-in-shell/tis/catalog"
 	"github.com/tools-in-shell/tis/runner"
 )
@@ -28,6 +30,12 @@ func TestGuard(t *testing.T) {
 	}
 	c, g, text := tenServers(t), gate(), review(t)
 	count("pre-flight of review.sh", func() { look(t, c, g, text) })
+	o := lint.Options{Catalog: c, Preview: func(calls []catalog.Call) ([]approvals.Verdict, error) { return g.Preview(t.Context(), "bench", calls) }}
+	count("lint of review.sh", func() {
+		if _, err := lint.Check(text, o); err != nil {
+			t.Fatal(err)
+		}
+	})
 	r := newRunner(t, runner.Options{Gate: gate()})
 	count("run of true", func() { play(t, r, "true") })
 	count("run of 100 calls", func() { play(t, r, calls(100)) })
