@@ -344,4 +344,3 @@ func (f *fields) last() string {
 	}
 	return text(whole)
 }
-
