@@ -112,7 +112,7 @@ func (s *shell) script(ctx context.Context, c command, text, name string, args, 
 		return status(2)
 	}
 	if err := dialect.Check(parsed.File); err != nil {
-		fmt.Fprintf(c.err, "%s:%v\n", name, err)
+		fmt.Fprintf(c.err, "%s:%v; the script was not started\n", name, err)
 		return status(2)
 	}
 	markTree(parsed.File)

@@ -47,7 +47,7 @@ func (r *run) preflight(ctx context.Context) (parsed *analyze.Script, held *repo
 		return refuse(2, err.Error())
 	}
 	if err := dialect.Check(parsed.File); err != nil {
-		return refuse(2, fmt.Sprintf("%s:%v", r.script.Name, err))
+		return refuse(2, fmt.Sprintf("%s:%v; the script was not started", r.script.Name, err))
 	}
 	stopped, err := r.hold(ctx, parsed)
 	if err != nil {

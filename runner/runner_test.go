@@ -246,3 +246,21 @@ func TestProcessSubstitutionsEndWithTheRun(t *testing.T) {
 		require.Empty(t, left, script)
 	}
 }
+
+// A text that becomes known during the run is refused before anything of it
+// runs, and the shell that was to run it ends.
+func TestRefusedTextsEndTheirShell(t *testing.T) {
+	b := newBench(t)
+	for _, script := range []string{
+		"c='tools s put; echo ${PIPESTATUS[0]}'; eval \"$c\"; tools s put",
+		"c='tools s put; printf -v x a'; trap \"$c\" EXIT; tools s put",
+	} {
+		r := b.run(t, script)
+		require.Equal(t, 2, r.ExitCode, "%+v", r)
+		require.Contains(t, r.Stderr, "TIS002")
+		require.Contains(t, r.Stderr, "the text was not run")
+		require.Empty(t, b.arrived, script)
+	}
+	r := b.run(t, "c='echo ${PIPESTATUS[0]}'; x=$(eval \"$c\"; echo never); echo \"[$x] $?\"")
+	require.Equal(t, "[] 2\n", r.Stdout, r.Stderr)
+}

@@ -86,7 +86,26 @@ func (s *shell) onCall(ctx context.Context, args []string) ([]string, error) {
 	if marked && args[0] != "tools" && !wrappers[args[0]] {
 		args = args[:last]
 	}
-	return s.prepare(args), nil
+	args = s.prepare(args)
+	if text, ok := textOf(args); ok {
+		if err := checkText(text, args[0]); err != nil {
+			// Nothing of the text has run, and the shell does not go on without it.
+			fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "%s: %s:%v; the text was not run, and the shell ends\n", s.run.script.Name, args[0], err)
+			return []string{"exit", "2"}, nil
+		}
+	}
+	return args, nil
+}
+
+// textOf is the text that eval or trap hands to the interpreter.
+func textOf(args []string) (string, bool) {
+	switch {
+	case args[0] == "eval" && len(args) == 2:
+		return args[1], true
+	case args[0] == "trap" && len(args) > 3 && args[1] == "--":
+		return args[2], true
+	}
+	return "", false
 }
 
 // tooDeep reports whether the goroutine's stack is so deep that the script can

@@ -29,7 +29,7 @@ type Difference struct {
 // Error is the difference as the script's writer sees it: place, code, reason.
 func (d *Difference) Error() string {
 	pos := d.Node.Pos()
-	return fmt.Sprintf("%d:%d: %s: %s; the script was not started", pos.Line(), pos.Col(), Code, d.What)
+	return fmt.Sprintf("%d:%d: %s: %s", pos.Line(), pos.Col(), Code, d.What)
 }
 
 // Check returns the first difference of the file, or nil.

@@ -29,5 +29,5 @@ func TestFindListsEveryDifferenceInSourceOrder(t *testing.T) {
 func TestCheckNamesPlaceCodeAndTheOtherWay(t *testing.T) {
 	assert.NoError(t, Check(parse(t, "read -r x; printf '%s' a; x=([1]=b)\n")))
 	err := Check(parse(t, "\n  printf -v y a\n"))
-	assert.EqualError(t, err, "2:3: TIS002: printf -v is not supported; use x=$(printf ...); the script was not started")
+	assert.EqualError(t, err, "2:3: TIS002: printf -v is not supported; use x=$(printf ...)")
 }
