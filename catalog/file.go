@@ -52,7 +52,7 @@ func readCatalog(raw json.RawMessage) (sources []Source, top []*Tool, err error)
 
 func readServer(name string, raw json.RawMessage) (Source, error) {
 	at := path([]string{"servers", name})
-	entry, err := section(raw, at, "tools", "load", "description", "serverInfo")
+	entry, err := section(raw, at, "tools", "load", "description", "serverInfo", "resources")
 	if err != nil {
 		return Source{}, err
 	}
@@ -63,6 +63,11 @@ func readServer(name string, raw json.RawMessage) (Source, error) {
 	}
 	if err := text(entry["description"], at+".description", &src.Description); err != nil {
 		return Source{}, err
+	}
+	if raw := entry["resources"]; string(raw) == "true" {
+		src.Resources = listed{}
+	} else if !absent(raw) && string(raw) != "false" {
+		return Source{}, fmt.Errorf("%s.resources: it is %s; want true or false", at, kindOf(raw))
 	}
 	tools, err := readTools(name, entry["tools"], at+".tools")
 	switch {

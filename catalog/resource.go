@@ -77,7 +77,7 @@ func (r *resolver) resource(s *server, args []string) (Request, *Error) {
 		return Request{Text: r.resourceHelp(s)}, nil
 	case given:
 	case len(rest) == 0:
-		return r.listed(s)
+		return r.listResources(s)
 	default:
 		uri, rest = rest[0], rest[1:]
 	}
@@ -114,8 +114,8 @@ const (
 	maxResources = 200
 )
 
-// listed prints a server's resources. Like help, it is no call.
-func (r *resolver) listed(s *server) (Request, *Error) {
+// listResources prints a server's resources. Like help, it is no call.
+func (r *resolver) listResources(s *server) (Request, *Error) {
 	if r.literal {
 		return Request{Text: r.resourceHelp(s)}, nil
 	}
@@ -149,4 +149,18 @@ func (r *resolver) listed(s *server) (Request, *Error) {
 	}
 	fmt.Fprintf(&b, "Read one: %s %s URI\n", r.serverCommand(s), resourceFlag)
 	return Request{Text: b.String()}, nil
+}
+
+// listed are the resources of a server in a catalog file: a line that reads one
+// can be understood, and not run.
+type listed struct{}
+
+func (listed) Offered() bool { return true }
+
+func (listed) Execute(context.Context, json.RawMessage) (Output, error) {
+	return Output{}, Errorf(Unavailable, "resources cannot be read here")
+}
+
+func (listed) List(context.Context) ([]Resource, error) {
+	return nil, Errorf(Unavailable, "resources cannot be listed here")
 }

@@ -176,3 +176,21 @@ func TestHelpAndListOfResources(t *testing.T) {
 	assert.Equal(t, catalog.Unavailable, fault.Code)
 	assert.Equal(t, "tools docs --resource 'a b:c'", c.ResourceLine("docs", "a b:c"))
 }
+
+// A catalog file says which servers have resources, so that scripts can be
+// looked at without them.
+func TestResourcesInACatalogFile(t *testing.T) {
+	sources, _, err := catalog.ParseCatalogFile(strings.NewReader(`{"servers": {"docs": {"resources": true, "tools": []}, "plain": {"resources": false, "tools": []}}}`), "file")
+	require.NoError(t, err)
+	c := catalog.New(sources, nil, catalog.Options{})
+	ran, _, fault := asked(t, c, "docs --resource a:b")
+	require.Nil(t, fault)
+	_, err = ran.Call.Tool.Executor.Execute(t.Context(), ran.Call.Input)
+	require.ErrorContains(t, err, "cannot be read here")
+	_, _, fault = asked(t, c, "plain --resource a:b")
+	require.NotNil(t, fault)
+	_, fault = c.Resolve(t.Context(), []string{"docs", "--resource"}, nil, nil)
+	require.Equal(t, catalog.Unavailable, fault.Code)
+	_, _, err = catalog.ParseCatalogFile(strings.NewReader(`{"servers": {"docs": {"resources": "yes"}}}`), "file")
+	require.ErrorContains(t, err, "resources: it is a string; want true or false")
+}

@@ -113,4 +113,10 @@ func TestHelpAndPlanOfResources(t *testing.T) {
 	_, stdout, stderr := p.run("plan", "-c", p.file("tis.json"), p.file("plan.sh"))
 	assert.Contains(t, stdout, `"tool":"tools lib --resource"`, stderr)
 	assert.Contains(t, stdout, `"risk":"needs_approval"`)
+
+	// The same without the server, from what it listed once.
+	_, snapshot, _ := p.run("snapshot", "-c", p.file("tis.json"))
+	p.write("catalog.json", snapshot)
+	_, again, stderr := p.run("plan", "--catalog", p.file("catalog.json"), p.file("plan.sh"))
+	assert.Equal(t, stdout, again, stderr)
 }

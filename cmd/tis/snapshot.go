@@ -18,6 +18,7 @@ func (c *snapshotCommand) Run(ctx context.Context, p *program) error {
 	type server struct {
 		Description string            `json:"description,omitempty"`
 		Load        string            `json:"load,omitempty"`
+		Resources   bool              `json:"resources,omitempty"` // it has some
 		Tools       []json.RawMessage `json:"tools"`
 	}
 	type tool struct {
@@ -44,6 +45,12 @@ func (c *snapshotCommand) Run(ctx context.Context, p *program) error {
 			entry.Load = "on_demand"
 		}
 		out.Servers[s.Name] = entry
+	}
+	for _, src := range t.pool.Sources() {
+		if entry, ok := out.Servers[src.Name]; ok && src.Resources.Offered() {
+			entry.Resources = true
+			out.Servers[src.Name] = entry
+		}
 	}
 	for _, tl := range t.top {
 		out.Tools = append(out.Tools, tool{tl.Name, tl.Description, tl.InputSchema, tl.Hints, tl.Policy})
