@@ -37,12 +37,11 @@ func TestWhatGrowsWithoutEndIsStopped(t *testing.T) {
 		"deep contains":              {"(reduce range(100000) as $i (0; [.])) as $x | $x | contains($x)", "null", 5, "nested too deeply"},
 		"deep unique":                {"[range(2) | reduce range(100000) as $i (0; {a: .})] | unique", "null", 5, "nested too deeply"},
 		"string doubling":            {`reduce range(64) as $i ("x"; . + .) | length`, "null", 5, "the string is too long"},
-		"array doubling":             {`reduce range(64) as $i ([1]; . + .) | length`, "null", 5, "the array is too long"},
+		"array doubling":             {`reduce range(64) as $i ([range(1000)]; . + .) | length`, "null", 5, "the array is too long"},
 		"string repetition":          {`"x" * 100000000000`, "null", 5, "too long"},
 		"far index":                  {`.[1000000000000] = 1`, "null", 5, "too large"},
 		"squares":                    {`reduce range(200) as $i (2; . * .)`, "null", 0, ""},
 		"endless stack":              {"def f: 1 + f; f", "null", 5, "calls itself too deeply"},
-		"endless calls":              {"def f: def g: f; g; f", "null", 5, "calls itself too deeply"},
 		"endless list":               {`[range(1e12) | "x" * 1000000]`, "null", 5, "too much memory"},
 		"tree that shares: print":    {tree, "null", 5, ""},
 		"tree that shares: compare":  {tree + " | . == .", "null", 5, "too large"},
@@ -62,6 +61,7 @@ func TestWhatGrowsWithoutEndIsStopped(t *testing.T) {
 		"characters":                 {`"x" * 100000000 | explode | length`, "null", 5, "the array is too long"},
 		"split":                      {`"x" * 100000000 / "" | length`, "null", 5, "the array is too long"},
 		"transpose":                  {"[[range(100000)]] + [range(100000) | []] | transpose | length", "null", 5, "the array is too long"},
+		"many places":                {`"a" * 100000 | indices("aa" * 20000) | length`, "null", 0, ""},
 		"laborious regex":            {`"a{1000}" * 1000 as $r | "a" * 1000000 | test($r)`, "null", 5, "too long"},
 		"catastrophic regex":         {`("a" * 20000) | test("(a*)*b")`, "null", 0, ""},
 		"deep and read":              {"[..] | length", deep, 0, ""},
@@ -69,9 +69,9 @@ func TestWhatGrowsWithoutEndIsStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
-			if c.says == "" { // only the end of its time stops it
+			if c.exit != 0 && c.says == "" { // only the end of its time stops it
 				cancel()
-				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+				ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
 			}
 			defer cancel()
 			out, errOut, exit := invocation{Args: []string{"-c", c.program}, In: c.in}.run(ctx)
@@ -89,7 +89,7 @@ func TestWhatGrowsWithoutEndIsStopped(t *testing.T) {
 func TestCancellation(t *testing.T) {
 	for _, program := range []string{"def f: f; f", "last(repeat(1))", "last(range(1e18))", "[limit(1e15; repeat(1))]", "until(false; .)", "range(1e18) | empty", "first(repeat(1) | select(. > 1))"} {
 		t.Run(program, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			from := time.Now()
 			_, errOut, exit := invocation{Args: []string{"-n", program}}.run(ctx)
@@ -100,7 +100,7 @@ func TestCancellation(t *testing.T) {
 	}
 	for _, args := range [][]string{{"."}, {"-n", "input"}, {"-n", "[inputs]"}, {"-R", "."}, {"-s", "."}, {"--stream", "."}} {
 		t.Run("waiting: "+strings.Join(args, " "), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			in, silent := io.Pipe()
 			defer silent.Close()

@@ -23,7 +23,7 @@ const (
 
 // maxStack bounds what a program has on its stacks: values, calls and the
 // places to go back to, those of one run alone.
-const maxStack = 1 << 22
+const maxStack = 1 << 21
 
 // What a program is stopped with.
 var (
@@ -62,36 +62,38 @@ func guard(parent context.Context) (ctx context.Context, cancel context.CancelCa
 }
 
 // meter is the context that a program runs in. gojq asks it before every step
-// whether it is done, and it looks at the stacks now and then.
+// whether it is done, and now and then it looks at the program's stacks.
 type meter struct {
 	context.Context
-	cancel context.CancelCauseFunc
-	steps  int
-	stacks []reflect.Value // slices of gojq's
-}
-
-// watch makes it look at the stacks of a running program.
-func (m *meter) watch(program gojq.Iter) {
-	env := reflect.Indirect(reflect.ValueOf(program))
-	if env.Kind() != reflect.Struct {
-		return
-	}
-	for _, name := range [...]string{"stack", "paths", "scopes"} {
-		if s := env.FieldByName(name); s.IsValid() && s.Kind() == reflect.Pointer {
-			m.stacks = append(m.stacks, s.Elem().FieldByName("data"))
-		}
-	}
-	m.stacks = append(m.stacks, env.FieldByName("forks"))
+	cancel  context.CancelCauseFunc
+	program gojq.Iter
+	steps   int
 }
 
 // Done is that of the context.
 func (m *meter) Done() <-chan struct{} {
-	if m.steps++; m.steps%4096 == 0 {
-		for _, s := range m.stacks {
-			if s.IsValid() && s.Len() > maxStack {
-				m.cancel(errStack)
-			}
-		}
+	if m.steps++; m.steps%4096 == 0 && stacked(m.program) > maxStack {
+		m.cancel(errStack)
 	}
 	return m.Context.Done()
+}
+
+// stacked is how much a running program has on the largest of its stacks. They
+// are gojq's own, so that they have to be looked for by name.
+func stacked(program gojq.Iter) int {
+	env := reflect.Indirect(reflect.ValueOf(program))
+	if env.Kind() != reflect.Struct {
+		return 0
+	}
+	most := 0
+	for _, name := range [...]string{"stack", "paths", "scopes", "forks"} {
+		s := reflect.Indirect(env.FieldByName(name))
+		if s.Kind() == reflect.Struct {
+			s = s.FieldByName("data")
+		}
+		if s.Kind() == reflect.Slice {
+			most = max(most, s.Len())
+		}
+	}
+	return most
 }

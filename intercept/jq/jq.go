@@ -209,7 +209,7 @@ func (r *run) loop(code *gojq.Code, values []any, p *printer) int {
 func (r *run) process(code *gojq.Code, v any, values []any, p *printer) (how outcome, exit int) {
 	m := &meter{Context: r.ctx, cancel: r.cancel}
 	iter := code.RunWithContext(m, v, values...)
-	m.watch(iter)
+	m.program = iter
 	for {
 		v, ok := iter.Next()
 		if !ok {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
 )
@@ -343,13 +344,38 @@ func within(ctx context.Context, l, r any) any {
 	return gojq.Compare(l, r) == 0
 }
 
-// places are where the elements of x stand in v one after the other.
+// places are where x stands in v: a text in a text, counted in characters,
+// elements one after the other in an array, or a single element.
 func (r *run) places(v, x any) any {
-	list, part := v.([]any), x.([]any)
+	found := []any{}
+	if s, ok := v.(string); ok {
+		part, ok := x.(string)
+		if !ok {
+			return cannotIndex(v, x)
+		}
+		at := runes{s: s}
+		for from := 0; part != ""; {
+			i := strings.Index(s[from:], part)
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+			if i < 0 {
+				break
+			}
+			found = append(found, at.count(from+i))
+			_, width := utf8.DecodeRuneInString(s[from+i:])
+			from += i + width
+		}
+		return found
+	}
+	list := v.([]any)
+	part, ok := x.([]any)
+	if !ok {
+		part = []any{x}
+	}
 	if _, err := weigh(part); err != nil {
 		return err
 	}
-	found := []any{}
 	for i := 0; len(part) > 0 && i <= len(list)-len(part); i++ {
 		if err := r.ctx.Err(); err != nil {
 			return err

@@ -76,7 +76,7 @@ def min: _o_passable | _o_min;
 def _o_max: max;
 def max: _o_passable | _o_max;
 def _o_indices($x): indices($x);
-def indices($x): if type == "array" and ($x | type) == "array" then _o_places($x) else _o_indices($x) end;
+def indices($x): if type == "null" then null elif type == "array" or type == "string" then _o_places($x) else _o_indices($x) end;
 def index($x): indices($x) | .[0];
 def rindex($x): indices($x) | .[-1:][0];
 def contains($x): _o_contains($x);
