@@ -32,7 +32,7 @@ func (e *endless) Read(p []byte) (int, error) {
 			e.rest = e.begin + e.unit
 		case e.given < e.size:
 			e.rest = strings.Repeat(e.unit, 1+(32<<10)/len(e.unit))
-			if e.given/(256<<10) != (e.given+len(e.rest))/(256<<10) {
+			if e.given/(128<<10) != (e.given+len(e.rest))/(128<<10) {
 				runtime.GC()
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
@@ -69,7 +69,7 @@ func TestALongInputTakesNoMoreMemory(t *testing.T) {
 			var before runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			in := &endless{begin: c.begin, unit: c.unit, end: c.end, size: 1 << 20}
+			in := &endless{begin: c.begin, unit: c.unit, end: c.end, size: 1 << 19}
 			var errOut strings.Builder
 			require.Zero(t, jq.Main(context.Background(), c.args, in, io.Discard, &errOut, nil, nil), errOut.String())
 			require.NotZero(t, in.most)
