@@ -37,6 +37,7 @@ func (r *run) execute(ctx context.Context, script *analyze.Script) int {
 	r.shell = newShell(r, cancel)
 
 	done := make(chan int, 1)
+	protectedBefore := r.files.protected.there()
 	go func() { done <- r.interpret(timed, script) }()
 	stopWatch := r.watch(timed)
 	defer stopWatch()
@@ -58,6 +59,7 @@ func (r *run) execute(ctx context.Context, script *analyze.Script) int {
 	cancel(errStop)
 	r.release()
 	r.shell.wait(shellGrace)
+	r.files.protected.takeAway(protectedBefore, r.err)
 	if stop := r.report.Stopped(); stop != nil && exit == 0 {
 		exit = 1
 	}

@@ -20,9 +20,10 @@ import (
 type files struct {
 	dir, tmp   string
 	work, temp *os.Root
+	protected  protected
 }
 
-func openFiles(dir, tmp string) (*files, error) {
+func openFiles(dir, tmp string, keep protected) (*files, error) {
 	work, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func openFiles(dir, tmp string) (*files, error) {
 	if err != nil {
 		return nil, errors.Join(err, work.Close())
 	}
-	return &files{dir: dir, tmp: tmp, work: work, temp: temp}, nil
+	return &files{dir: dir, tmp: tmp, work: work, temp: temp, protected: keep}, nil
 }
 
 func (f *files) Close() error { return errors.Join(f.work.Close(), f.temp.Close()) }
@@ -101,7 +102,7 @@ func (f *files) openAt(hc interp.HandlerContext, path string, flag int, perm os.
 	if err != nil {
 		return nil, err
 	}
-	file, err := root.OpenFile(rel, flag, perm)
+	file, err := f.openAllowed(root, rel, flag, perm)
 	if err != nil {
 		return nil, shownAs(path, err)
 	}

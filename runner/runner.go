@@ -33,6 +33,9 @@ type Options struct {
 	// Private are folders that no script may reach: a Dir above, below or in one
 	// is refused as long as there is anything in it.
 	Private []string
+	// Protected are files that no script may read or change, although they lie
+	// below Dir: the config, the approvals. A name that is free stays free.
+	Protected []string
 	// Env are further variables ("KEY=value") for scripts and utilities.
 	Env []string
 	// Utilities lets scripts start the host's text and file utilities, confined
@@ -177,7 +180,7 @@ func (r *run) open() error {
 	if err != nil {
 		return fmt.Errorf("temp directory: %w", err)
 	}
-	fs, err := openFiles(r.o.Dir, tmp)
+	fs, err := openFiles(r.o.Dir, tmp, protectedIn(r.o.Dir, r.o.Protected))
 	if err != nil {
 		return errors.Join(fmt.Errorf("working directory: %w", err), os.RemoveAll(tmp))
 	}

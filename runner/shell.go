@@ -45,7 +45,7 @@ func newShell(r *run, cancel context.CancelCauseFunc) *shell {
 		OnStop: func(report.Stop) { cancel(errStop) },
 	})
 	if r.o.Utilities {
-		s.utilities = &sandbox.Utilities{Write: []string{r.o.Dir, r.tmp}, Protections: sandbox.Probe()}
+		s.utilities = &sandbox.Utilities{Write: []string{r.o.Dir, r.tmp}, Hide: r.files.protected.there(), Protections: sandbox.Probe()}
 	}
 	return s
 }

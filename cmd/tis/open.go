@@ -46,8 +46,8 @@ type tools struct {
 	cfg  *config.Config
 	pool *mcpsource.Pool
 	top  []*catalog.Tool
-	// private are folders that no script may reach.
-	private []string
+	// private are folders that no script may reach, and protected files.
+	private, protected []string
 }
 
 // openTools starts the servers and waits for them, with a spinner on a terminal.
@@ -60,7 +60,7 @@ func (p *program) openTools(ctx context.Context, path string) (*tools, error) {
 	for _, s := range cfg.Servers {
 		servers = append(servers, serverConfig(s))
 	}
-	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, p.poolOptions()), private: p.private()}
+	t := &tools{cfg: cfg, pool: mcpsource.NewPool(servers, p.poolOptions()), private: p.private(), protected: p.protected(path, cfg.Store)}
 	for _, l := range cfg.Tools {
 		l.Tool.Executor = mcpsource.CommandExecutor(l.Command, p.localEnv())
 		t.top = append(t.top, l.Tool)
@@ -69,6 +69,21 @@ func (p *program) openTools(ctx context.Context, path string) (*tools, error) {
 	t.pool.Start(ctx)
 	stop()
 	return t, nil
+}
+
+// protected are the files that say what a script may do: the config, the names
+// that a config is looked for under, and the approvals.
+func (p *program) protected(path, dsn string) []string {
+	list := []string{"tis.json", ".mcp.json"}
+	if path != "" {
+		list = append(list, path)
+	}
+	if store, err := p.storePath(dsn); err == nil {
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			list = append(list, store+suffix)
+		}
+	}
+	return list
 }
 
 // localEnv is what a local tool's program gets of the environment.
@@ -119,17 +134,11 @@ func (p *program) openGate(ctx context.Context, cfg *config.Config, dsn string) 
 	if dsn == "" {
 		dsn = cfg.Store
 	}
-	if dsn == "" {
-		dir, err := p.stateDir()
-		if err != nil {
-			return nil, nil, err
-		}
-		dsn = "sqlite:" + filepath.Join(dir, "tis", "approvals.db")
+	path, err := p.storePath(dsn)
+	if err != nil {
+		return nil, nil, err
 	}
-	if !strings.HasPrefix(dsn, "sqlite:") {
-		return nil, nil, usagef("store %q: want sqlite:PATH", dsn)
-	}
-	store, err := sqlstore.Open(ctx, dsn)
+	store, err := sqlstore.Open(ctx, "sqlite:"+path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("approvals store: %w", err)
 	}
@@ -138,6 +147,22 @@ func (p *program) openGate(ctx context.Context, cfg *config.Config, dsn string) 
 		return nil, nil, errors.Join(usageError{err}, store.Close())
 	}
 	return approvals.NewGate(store, approvals.Config{Mode: cfg.Approval.Mode, Timeout: cfg.Approval.Timeout, Rules: rules}), store, nil
+}
+
+// storePath is the file of a store, the default one for an empty DSN.
+func (p *program) storePath(dsn string) (string, error) {
+	if dsn == "" {
+		dir, err := p.stateDir()
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(dir, "tis", "approvals.db"), nil
+	}
+	path, ok := strings.CutPrefix(dsn, "sqlite:")
+	if !ok {
+		return "", usagef("store %q: want sqlite:PATH", dsn)
+	}
+	return path, nil
 }
 
 // stateDir is where the default store lives.

@@ -85,7 +85,10 @@ func checkSandbox(mode string) error {
 // options fills in the limits of the command line and the config.
 func (c *runCommand) options(p *program, t *tools, o runner.Options) runner.Options {
 	l := t.cfg.Limits
-	o.Dir, o.Private, o.Utilities = c.Dir, t.private, true
+	o.Dir, o.Private, o.Protected, o.Utilities = c.Dir, t.private, t.protected, true
+	if c.Store != "" {
+		o.Protected = append(o.Protected, p.protected("", c.Store)...)
+	}
 	o.Timeout = time.Duration(l.TimeoutSeconds) * time.Second
 	if c.Timeout > 0 {
 		o.Timeout = c.Timeout

@@ -65,7 +65,7 @@ func (c *serveCommand) Run(ctx context.Context, p *program) error {
 		return usageError{err}
 	}
 	options := serve.Options{
-		Version: version(), Tools: t.offer, Definition: t.definition, Gate: gate, Session: c.Session, Runner: serveRunner(t), Logger: log,
+		Version: version(), Tools: t.offer, Definition: t.definition, Gate: gate, Session: c.Session, Runner: serveRunner(t, p.protected("", c.Store)), Logger: log,
 		Folders: serve.Folders{Dir: c.Dir, InRoots: c.InRoots, MaxBytes: c.MaxDir},
 	}
 	if observer != nil {
@@ -101,10 +101,10 @@ const startPatience = 5 * time.Second
 
 // serveRunner is what each script's runner begins with: its limits, and how it
 // is confined.
-func serveRunner(t *tools) runner.Options {
+func serveRunner(t *tools, storeFiles []string) runner.Options {
 	l := t.cfg.Limits
 	return runner.Options{
-		Private: t.private, Utilities: true, Timeout: time.Duration(l.TimeoutSeconds) * time.Second,
+		Private: t.private, Protected: append(t.protected, storeFiles...), Utilities: true, Timeout: time.Duration(l.TimeoutSeconds) * time.Second,
 		MaxCalls: l.Calls, MaxOutput: l.OutputBytes, MaxResult: l.ResultBytes, MaxMemory: 2 << 30,
 	}
 }

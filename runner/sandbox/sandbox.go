@@ -52,6 +52,9 @@ type Protections struct {
 type Utilities struct {
 	// Write are the folders that a utility may read and write.
 	Write []string
+	// Hide are files below these that are empty and read-only for a utility, where
+	// Protections.Network holds: that takes a mount namespace.
+	Hide []string
 	// Protections are what Probe found.
 	Protections Protections
 }

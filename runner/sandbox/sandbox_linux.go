@@ -3,10 +3,13 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -43,6 +46,9 @@ type spec struct {
 	// but the Write folders becomes read-only. Landlock alone would still let a
 	// utility change the mode, owner and times of files that it cannot open.
 	Mounts bool `json:"mounts"`
+	// Hide are files below the Write folders that are empty and read-only for the
+	// utility. It takes Mounts.
+	Hide []string `json:"hide,omitempty"`
 }
 
 var mainCalled bool
@@ -78,6 +84,9 @@ func become(text string, args []string) error {
 	if s.Mounts {
 		if err := readOnlyMounts(s.Write); err != nil {
 			return fmt.Errorf("making the file system read-only: %w", err)
+		}
+		if err := hide(s.Write, s.Hide); err != nil {
+			return fmt.Errorf("hiding what is not the script's: %w", err)
 		}
 		if err := os.Chdir(s.Dir); err != nil { // the old folder is on the read-only mount
 			return err
@@ -119,6 +128,49 @@ func readOnlyMounts(write []string) error {
 	return nil
 }
 
+// hide mounts an empty file over each of the files, and every folder on the way
+// to it onto itself, so that none of them can be moved away either.
+func hide(write, files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	empty, err := os.CreateTemp(write[len(write)-1], ".tis-hidden-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(empty.Name())
+	if err := errors.Join(empty.Chmod(0), empty.Close()); err != nil {
+		return err
+	}
+	done := map[string]bool{}
+	for _, file := range files {
+		for _, dir := range write {
+			rel, ok := strings.CutPrefix(file, strings.TrimSuffix(dir, "/")+"/")
+			if !ok {
+				continue
+			}
+			parts := strings.Split(rel, "/")
+			for i := 1; i < len(parts); i++ {
+				folder := filepath.Join(dir, filepath.Join(parts[:i]...))
+				if done[folder] {
+					continue
+				}
+				done[folder] = true
+				if err := unix.Mount(folder, folder, "", unix.MS_BIND, ""); err != nil {
+					return err
+				}
+			}
+			if err := unix.Mount(empty.Name(), file, "", unix.MS_BIND, ""); err != nil {
+				return err
+			}
+			if err := unix.MountSetattr(-1, file, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // lower sets a resource's soft and hard limit to n, or leaves a lower one.
 func lower(resource int, n uint64) error {
 	var have unix.Rlimit
@@ -143,7 +195,7 @@ func existing(paths []string, dirs bool) []string {
 func (u *Utilities) command(ctx context.Context, path, dir string, args, env []string) *exec.Cmd {
 	var cmd *exec.Cmd
 	if mainCalled {
-		text, err := json.Marshal(spec{Path: path, Dir: dir, Write: u.Write, Confine: u.Protections.Files, Mounts: u.Protections.Network})
+		text, err := json.Marshal(spec{Path: path, Dir: dir, Write: u.Write, Hide: u.Hide, Confine: u.Protections.Files, Mounts: u.Protections.Network})
 		if err != nil { // strings always encode
 			panic(err)
 		}
