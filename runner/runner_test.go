@@ -196,7 +196,7 @@ func TestTheShellReachesOnlyItsFolders(t *testing.T) {
 
 func TestWhatCannotBeDoneRightIsRefused(t *testing.T) {
 	b := newBench(t)
-	for _, line := range []string{`echo ${PIPESTATUS[0]}`, `coproc cat`, `exec 3>f`, `printf -v x 1`, `read -u 3 x`, `read() { :; }`, `declare -A m; echo ${#m[@]}`, `echo ${x/#a/b}`, `a[0]+=x`, `declare -A m; echo "${m[a-b]}" | cat`, `( trap 'echo x' EXIT )`, `declare -i n`} {
+	for _, line := range []string{`echo ${PIPESTATUS[0]}`, `echo $SECONDS`, `a=(); echo "${a[@]:-none}"`, `[[ axb =~ "a.b" ]]`, `coproc cat`, `exec 3>f`, `printf -v x 1`, `read -u 3 x`, `read() { :; }`, `declare -A m; echo ${#m[@]}`, `echo ${x/#a/b}`, `a[0]+=x`, `declare -A m; echo "${m[a-b]}" | cat`, `( trap 'echo x' EXIT )`, `declare -i n`} {
 		t.Run(line, func(t *testing.T) {
 			r := b.run(t, "tools s put\n"+line)
 			require.Equal(t, 2, r.ExitCode, "%+v", r)

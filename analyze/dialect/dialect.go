@@ -108,6 +108,8 @@ func (c *checker) node(node syntax.Node) bool {
 				c.refuse(a, "%s -%s is not supported; use $(( )) or ${x,,} and ${x^^}", n.Variant.Value, f)
 			}
 		}
+	case *syntax.BinaryTest:
+		c.matched(n)
 	case *syntax.UnaryTest:
 		if w, ok := n.X.(*syntax.Word); ok && n.Op == syntax.TsVarSet && strings.Contains(printed(w), "[") {
 			c.refuse(n, "[[ -v a[i] ]] is not supported; use [[ -n ${a[i]+set} ]]")
@@ -153,6 +155,8 @@ func (c *checker) param(p *syntax.ParamExp) {
 	switch name {
 	case "PIPESTATUS":
 		c.refuse(p, "PIPESTATUS is not supported; use set -o pipefail, or run the stages one by one")
+	case "SECONDS":
+		c.refuse(p, "SECONDS is not supported; take the difference of two $(date +%%s)")
 	case "BASH_SOURCE", "FUNCNAME", "BASH_LINENO", "BASH_REMATCH_":
 		c.refuse(p, "%s is not supported", name)
 	}
@@ -164,7 +168,42 @@ func (c *checker) param(p *syntax.ParamExp) {
 			c.refuse(p, "anchored replacement ${%s/%s...} is not supported; use ${%s#pattern} or ${%s%%pattern}", name, o[:1], name, name)
 		}
 	}
+	if p.Exp != nil && p.Exp.Word != nil && len(p.Exp.Word.Parts) > 0 && allOf(p.Index) && (p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull) {
+		c.refuse(p, "a default for a whole array is not supported; test its length first: if ((${#%s[@]}))", name)
+	}
 	c.subscript(name, p.Index)
+}
+
+// allOf reports whether an index means every element.
+func allOf(index syntax.ArithmExpr) bool {
+	w, ok := index.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
+}
+
+// matched refuses a pattern of =~ whose quoted part would have to be taken as
+// it is: the interpreter takes it for a pattern all the same.
+func (c *checker) matched(b *syntax.BinaryTest) {
+	w, ok := b.Y.(*syntax.Word)
+	if !ok || b.Op != syntax.TsReMatch {
+		return
+	}
+	for _, part := range w.Parts {
+		text := ""
+		switch part := part.(type) {
+		case *syntax.SglQuoted:
+			text = part.Value
+		case *syntax.DblQuoted:
+			for _, inner := range part.Parts {
+				if lit, ok := inner.(*syntax.Lit); ok {
+					text += lit.Value
+				}
+			}
+		}
+		if strings.ContainsAny(text, `.*+?()[]{}|^$`) {
+			c.refuse(w, "a quoted part of a pattern of =~ is not supported; write its special characters with a backslash, or use [[ x == *text* ]]")
+			return
+		}
+	}
 }
 
 // subscript refuses keys of associative arrays that parse as arithmetic, such

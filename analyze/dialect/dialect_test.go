@@ -27,7 +27,7 @@ func TestFindListsEveryDifferenceInSourceOrder(t *testing.T) {
 }
 
 func TestCheckNamesPlaceCodeAndTheOtherWay(t *testing.T) {
-	assert.NoError(t, Check(parse(t, "read -r x; printf '%s' a; x=([1]=b)\n")))
+	assert.NoError(t, Check(parse(t, "read -r x; printf '%s' a; x=([1]=b); echo \"${x[@]:-}\" \"${x[0]:-d}\"; [[ a =~ \"b\"c.* ]]\n")))
 	err := Check(parse(t, "\n  printf -v y a\n"))
 	assert.EqualError(t, err, "2:3: TIS002: printf -v is not supported; use x=$(printf ...)")
 }
