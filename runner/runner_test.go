@@ -235,6 +235,7 @@ func TestManyRunsAtOnceKeepApart(t *testing.T) {
 // A process substitution waits for a command that opens its other end. When the
 // script ends or is stopped before that, nothing of it stays.
 func TestProcessSubstitutionsEndWithTheRun(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // that of the machine has other runs' pipes
 	b := newBench(t)
 	for _, script := range []string{`echo <(tools s get)`, `x=1; tools s del a=$x > >(tools s put) 2> >(cat) | cat <(echo) <(tools s put)`, `echo <(tools s get) > /dev/null; exit 1`, `sleep 30 < /dev/null <(:)`} {
 		before := goleak.IgnoreCurrent()
