@@ -17,6 +17,9 @@ import (
 // expected, what came.
 func (t *Tool) explain(ve *jsonschema.ValidationError, v any) string {
 	e := cause(ve)
+	if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+		slices.Sort(extra.Properties) // the library goes through a map
+	}
 	text := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 	if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok && len(extra.Properties) > 0 && len(e.InstanceLocation) == 0 {
 		_, props := t.shape()

@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -42,6 +44,10 @@ func (t *Tool) Faults(input json.RawMessage) []Fault {
 	}
 	var out []Fault
 	t.faults(invalid, v, &out)
+	// The library goes through maps; the list is the same each time.
+	slices.SortFunc(out, func(a, b Fault) int {
+		return cmp.Or(slices.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
+	})
 	return out
 }
 
@@ -58,6 +64,7 @@ func (t *Tool) faults(ve *jsonschema.ValidationError, v any, out *[]Fault) {
 	case *kind.Required:
 		f.Missing = k.Missing
 	case *kind.AdditionalProperties:
+		slices.Sort(k.Properties)
 		f.Extra = k.Properties
 	case *kind.AnyOf, *kind.OneOf, *kind.Not, *kind.Contains:
 		f.Way = true
