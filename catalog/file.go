@@ -19,6 +19,9 @@ func ParseCatalogFile(r io.Reader, name string) ([]Source, []*Tool, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if sources, top, ok := skimCatalog(raw); ok {
+		return sources, top, nil
+	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil {
 		return nil, nil, fmt.Errorf("%s%s: not a catalog file: %w", name, position(raw, err), err)
@@ -102,7 +105,7 @@ func readTools(server string, raw json.RawMessage, at string) ([]*Tool, error) {
 		if _, err := section(fields["policy"], here+".policy", "requires_approval", "stays_direct", "never_deferrable", "client_side"); err != nil {
 			return nil, err
 		}
-		t, err := ToolFromMCP(server, item)
+		t, err := decodeTool(server, item)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", here, err)
 		}

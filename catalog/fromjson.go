@@ -11,6 +11,17 @@ import (
 // idempotentHint:false with no other hint is what a common library writes when
 // nothing was declared, and is read so.
 func ToolFromMCP(server string, raw json.RawMessage) (*Tool, error) {
+	s := &skim{src: raw}
+	s.space()
+	if t := s.tool(server); t != nil && s.end() {
+		t.InputSchema = bytes.Clone(t.InputSchema) // raw stays the caller's
+		return t, nil
+	}
+	return decodeTool(server, raw)
+}
+
+// decodeTool is ToolFromMCP for any JSON.
+func decodeTool(server string, raw json.RawMessage) (*Tool, error) {
 	var in struct {
 		Name        *string         `json:"name"`
 		Description string          `json:"description"`
